@@ -11,12 +11,13 @@ study: $(INSTALLED)  ## a study of the breast cancer table: study/report.html an
 studio: $(INSTALLED)  ## the same study on a local page, with what-if questions
 	$(BIN)/whynear studio breast_cancer
 
-# Fewer examples of each property; a core for each of two processes.
+# Fewer examples of each property; a core for each of two processes. Compiled tests and modules are kept, also where the
+# environment says otherwise: each process, and each that a test starts, would compile them again.
 test: $(INSTALLED)  ## the quick tests: all but those marked slow
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile quick $(PYTEST_ARGS)
 
 test-all: $(INSTALLED)  ## all tests
-	$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 check: $(INSTALLED)  ## lint, format, types, the import contract and the budget of sizes
 	$(BIN)/ruff check .

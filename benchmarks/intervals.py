@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from benchmarks import table
 from benchmarks.rivals.fit import peak_mb
 from whynear import LinearMetric, MinimumNormRegressor, datasets, relevance_intervals
-from whynear.interpret import highs
+from whynear.interpret.programs import highs_model
 from whynear.metric.projection import principal_directions
 
 SLACK = 0.01
@@ -82,9 +82,9 @@ def by_warm_start(case: dict[str, Any]) -> dict[str, Any]:
     b, d = U.T @ metric.omega[0], len(U)
     start = time.process_time()
     none = np.zeros(len(b))
-    least = highs.program(U, b, none, budget=None)
+    least = highs_model(U, b, none, budget=None)
     least.run()
-    model = highs.program(U, b, none, (1 + SLACK) * least.getObjectiveValue())
+    model = highs_model(U, b, none, (1 + SLACK) * least.getObjectiveValue())
     ends = np.empty((d, 2))
     for j in range(d):
         pair = np.array([j, d + j], dtype=np.int32)

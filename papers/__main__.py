@@ -2,7 +2,7 @@
 
 import typer
 
-from whynear.cli.reproduce import reproduce
+from whynear.cli.app import reproduce
 
 if __name__ == "__main__":
     typer.run(reproduce)

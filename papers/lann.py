@@ -12,7 +12,7 @@ from papers.outcome import Experiment, Measured, Values, outcome
 from papers.plans import Plan, load_plan
 from papers.profiles_and_embeddings import embedding, profiles, scaled_rows
 from papers.splits import Protocol
-from whynear.embed.embedding import plot_embedding
+from whynear.embed import plot_embedding
 from whynear.explain import plot_class_profiles
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from papers.accuracy import classifier
 from papers.computations import Result
 from whynear.datasets import load, make_licorice
-from whynear.embed.embedding import embed, embedding_score
+from whynear.embed import embed, embedding_score
 from whynear.explain import class_profiles
 from whynear.learn import LANN
 from whynear.metric import DiagonalMetric

@@ -18,7 +18,7 @@ __all__ = make_lazy(
             "Splitting",
         ),
         "whynear.doors": ("study",),
-        "whynear.embed.embedding": (
+        "whynear.embed": (
             "embed",
             "embedding_score",
             "plot_embedding",
@@ -106,9 +106,9 @@ if TYPE_CHECKING:
     from whynear.data.options import Reading as Reading
     from whynear.data.options import Splitting as Splitting
     from whynear.doors import study as study
-    from whynear.embed.embedding import embed as embed
-    from whynear.embed.embedding import embedding_score as embedding_score
-    from whynear.embed.embedding import plot_embedding as plot_embedding
+    from whynear.embed import embed as embed
+    from whynear.embed import embedding_score as embedding_score
+    from whynear.embed import plot_embedding as plot_embedding
     from whynear.explain import Explanation as Explanation
     from whynear.explain import Explanations as Explanations
     from whynear.explain import Flip as Flip

@@ -71,12 +71,11 @@ def mean_rank(
     """
     m = whole("n_mismatches", n_mismatches, 1)
     shares = []
-    for sq, match in _compared(metric, X, y, base, base_y, exclude):
-        for row, same in zip(sq, match, strict=True):
-            near, far = row[same], np.sort(row[~same & np.isfinite(row)])
-            if len(near) and len(far):
-                nearer = np.searchsorted(far, near, "left") + np.searchsorted(far, near, "right")
-                shares.append(nearer.mean() / (2 * len(far)))
+    for sq, same in _compared(metric, X, y, base, base_y, exclude):
+        near, far = sq[same], np.sort(sq[~same & np.isfinite(sq)])
+        if len(near) and len(far):
+            nearer = np.searchsorted(far, near, "left") + np.searchsorted(far, near, "right")
+            shares.append(nearer.mean() / (2 * len(far)))
     return 1.0 + m * _mean(shares)
 
 
@@ -110,10 +109,9 @@ def match_share(
     if not 0 < number("nearest", nearest) <= 1:
         raise ValueError(f"nearest must be above 0 and at most 1, got {nearest!r} instead.")
     shares = []
-    for sq, match in _compared(metric, X, y, base, base_y, exclude):
-        for row, same in zip(sq, match, strict=True):
-            k = max(1, int(nearest * np.isfinite(row).sum()))
-            shares.append(same[np.argsort(row, kind="stable")[:k]].mean())
+    for sq, same in _compared(metric, X, y, base, base_y, exclude):
+        k = max(1, int(nearest * np.isfinite(sq).sum()))
+        shares.append(same[np.argsort(sq, kind="stable")[:k]].mean())
     return _mean(shares)
 
 
@@ -139,11 +137,10 @@ def reciprocal_rank(
     0.458
     """
     values = []
-    for sq, match in _compared(metric, X, y, base, base_y, exclude):
-        for row, same in zip(sq, match, strict=True):
-            if same.any():
-                first, others = row[same].min(), row[~same]
-                values.append(1.0 / (1.0 + (others < first).sum() + 0.5 * (others == first).sum()))
+    for sq, same in _compared(metric, X, y, base, base_y, exclude):
+        if same.any():
+            first, others = sq[same].min(), sq[~same]
+            values.append(1.0 / (1.0 + (others < first).sum() + 0.5 * (others == first).sum()))
     return _mean(values)
 
 
@@ -226,7 +223,7 @@ def _compared(
     base_y: ArrayLike | None,
     exclude: ArrayLike | None,
 ) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
-    """Yield, for blocks of queries, squared distances to the base, infinite to themselves, and which cases match."""
+    """Yield for each query its squared distances to the base, infinite to itself, and which cases match."""
     if (base is None) != (base_y is None):
         raise ValueError("base and base_y belong together: give both or neither.")
     value = as_metric(metric)
@@ -241,7 +238,7 @@ def _compared(
         sq, match = value.sq_distances(queries[rows], cases), labels[rows][:, None] == known
         skipped = np.flatnonzero(own[rows] >= 0)
         sq[skipped, own[rows][skipped]], match[skipped, own[rows][skipped]] = np.inf, False
-        yield sq, match
+        yield from zip(sq, match, strict=True)
 
 
 def _mean(values: ArrayLike) -> float:

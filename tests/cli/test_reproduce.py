@@ -30,7 +30,7 @@ def test_a_name_that_is_none_is_told_in_a_sentence():
 
 def test_an_installed_package_names_where_the_papers_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("whynear.cli.reproduce.REPOSITORY", tmp_path)
+    monkeypatch.setattr("whynear.cli.app.REPOSITORY", tmp_path)
     result = run("reproduce")
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: The folder papers, ")

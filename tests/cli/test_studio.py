@@ -4,7 +4,7 @@ from tests.helpers.command_line import run
 
 
 def test_without_the_extra_the_line_to_type_is_said(monkeypatch):
-    monkeypatch.setattr("whynear.cli.studio.find_spec", lambda name: None)
+    monkeypatch.setattr("whynear.cli.app.find_spec", lambda name: None)
     answer = run("studio", "--no-browser")
     assert answer.exit_code == 2
     assert 'pip install "whynear[studio]"' in answer.stderr
@@ -35,7 +35,7 @@ def test_the_browser_is_opened_unless_it_is_not_wanted(monkeypatch, tmp_path):
         def serve(*words):
             words[4]("http://127.0.0.1:9/?token=y")
 
-    monkeypatch.setattr("whynear.cli.studio.typer.launch", opened.append)
+    monkeypatch.setattr("whynear.cli.app.typer.launch", opened.append)
     monkeypatch.setitem(sys.modules, "whynear.studio.server", Server)
     run("studio", "--folder", tmp_path)
     assert opened == ["http://127.0.0.1:9/?token=y"]

@@ -174,31 +174,31 @@ def test_the_signs_of_two_pieces_are_those_of_both():
     ],
 )
 def test_the_sign_of_a_table_is_the_one_that_its_columns_show(columns, decimal):
-    assert decimal_of(table(**columns)) == (decimal, [])
+    assert decimal_of([table(**columns)]) == (decimal, [])
 
 
 def test_where_columns_show_none_the_expected_one_is_taken_with_a_note():
     note = (
         "'4.236' in column 'b' was read as 4236: the table that the model was fitted to is written with decimal commas."
     )
-    assert decimal_of(table(b=OPEN), Expected(",")) == (",", [note])
-    assert decimal_of(table(b=WHOLE), Expected(",")) == (",", [])
+    assert decimal_of([table(b=OPEN)], Expected(",")) == (",", [note])
+    assert decimal_of([table(b=WHOLE)], Expected(",")) == (",", [])
     assert decided({}, Expected(), ",") == (",", [])
 
 
 def test_what_is_not_expected_is_noted():
     note = "Column 'a' is written with decimal {}, the table that the model was fitted to with decimal {}."
-    assert decimal_of(table(a=POINTS, b=OPEN), Expected(",")) == (".", [note.format("points", "commas")])
-    assert decimal_of(table(a=COMMAS, b=OPEN), Expected(".")) == (",", [note.format("commas", "points")])
+    assert decimal_of([table(a=POINTS, b=OPEN)], Expected(",")) == (".", [note.format("points", "commas")])
+    assert decimal_of([table(a=COMMAS, b=OPEN)], Expected(".")) == (",", [note.format("commas", "points")])
     plain = Expected(",", frozenset("ab"), frozenset("ab"))  # which may have points beside the commas of others
-    assert decimal_of(table(a=POINTS, b=OPEN), plain)[0] == ","
-    assert decimal_of(table(a=COMMAS, b=OPEN), plain) == (",", [])
+    assert decimal_of([table(a=POINTS, b=OPEN)], plain)[0] == ","
+    assert decimal_of([table(a=COMMAS, b=OPEN)], plain) == (",", [])
 
 
 def test_only_columns_that_a_model_takes_as_numbers_count():
     version = table(b=OPEN, version=["1.5", "2.0"])
-    assert decimal_of(version) == (".", [])
-    assert decimal_of(version, Expected(",", frozenset("b")))[0] == ","
+    assert decimal_of([version]) == (".", [])
+    assert decimal_of([version], Expected(",", frozenset("b")))[0] == ","
 
 
 def test_a_point_is_before_decimals_for_a_model_of_plain_numbers():
@@ -215,7 +215,7 @@ def test_a_point_is_before_decimals_for_a_model_of_plain_numbers():
 def test_where_columns_show_both_signs_the_rest_is_noted():
     mixed = table(a=COMMAS, b=OPEN, c=POINTS)
     note = "was read as {}: column 'a' is written with decimal commas, column 'c' with decimal points."
-    assert decimal_of(mixed) == (",", ["'4.236' in column 'b' " + note.format(4236)])
-    assert decimal_of(mixed, Expected(".")) == (".", ["'4.236' in column 'b' " + note.format(4.236)])
-    assert decimal_of(mixed.assign(d=OPEN))[1][0].startswith("'4.236' in columns 'b', 'd' was read as")
-    assert decimal_of(mixed.drop(columns="b")) == (",", [])
+    assert decimal_of([mixed]) == (",", ["'4.236' in column 'b' " + note.format(4236)])
+    assert decimal_of([mixed], Expected(".")) == (".", ["'4.236' in column 'b' " + note.format(4.236)])
+    assert decimal_of([mixed.assign(d=OPEN)])[1][0].startswith("'4.236' in columns 'b', 'd' was read as")
+    assert decimal_of([mixed.drop(columns="b")]) == (",", [])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import coo_array
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from tests.helpers.problems import problem_of
@@ -27,6 +28,7 @@ from whynear.data.rows import (
     numbers_in_file,
     place_of,
     resampled_rows,
+    rows_of,
     split_rows,
     taken,
 )
@@ -481,3 +483,11 @@ def test_what_is_no_weight_is_refused_by_row_and_value(weighted, value, weight, 
 def test_weights_of_zero_alone_are_refused(weighted):
     with pytest.raises(ValueError, match="column 'size' holds no weight above zero"):
         problem_of(weighted.assign(size=0), "kind", weight="size")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, coo_array, lambda X: X.tolist()])
+def test_rows_of_any_kind_of_table(kind):
+    X = np.arange(6.0).reshape(3, 2)
+    found = rows_of(kind(X), np.array([2, 0]))
+    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    assert found.tolist() == [[4, 5], [0, 1]]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.helpers.problems import problem_of
 from whynear.data.cells import is_missing
+from whynear.data.column_types import target_of
 from whynear.data.options import Reading, TableRefused, with_suggestion
-from whynear.data.target import target_of
 
 
 def test_integer_and_boolean_targets_are_classes(frame):

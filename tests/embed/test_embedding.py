@@ -1,5 +1,6 @@
 import sys
 from collections import Counter
+from importlib import import_module
 
 import matplotlib as mpl
 import numpy as np
@@ -18,8 +19,7 @@ import whynear as wn
 from tests.helpers.embeddings import local_metric, random_cases
 from tests.helpers.mixed_tables import MIXED, model_of, table
 from whynear import GMLVQ, LANN, LGMLVQ, DiagonalMetric, LinearMetric, LocalMetric
-from whynear.embed import embedding as layout
-from whynear.embed.embedding import (
+from whynear.embed import (
     by_blocks,
     embed,
     embedded_classes,
@@ -29,6 +29,8 @@ from whynear.embed.embedding import (
     plot_embedding,
 )
 from whynear.model.pipeline import FittedPipeline
+
+layout = import_module("whynear.embed")  # the name in the package is the function
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from tests.helpers.embeddings import local_metric, random_cases
 from whynear import GMLVQ, LANN, LGMLVQ, LMNN, LocalMetric
 from whynear.datasets import make_licorice
-from whynear.embed.embedding import embed, embedding_score
+from whynear.embed import embed, embedding_score
 
 
 def true_licorice(data):

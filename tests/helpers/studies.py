@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
@@ -39,6 +42,24 @@ def houses_study() -> wn.Study:
     """The study of a measured target, of a table with categories, gaps and names."""
     X, y = houses()
     return wn.study(X.assign(price=y), "price", splitting=wn.Splitting(folds=3))
+
+
+class _Over(Exception):
+    """A study has what a test needs of it."""
+
+
+def part_of_study(part: str, *table: object, **settings: object) -> Any:
+    """A part of a study by the name by which its progress gives it; what would follow is not made."""
+    found = []
+
+    def finished(name: str, value: object) -> None:
+        if name == part:
+            found.append(value)
+            raise _Over
+
+    with pytest.raises(_Over):
+        wn.study(*table, **settings, progress=SimpleNamespace(step=lambda _step, _share: None, finished=finished))
+    return found[0]
 
 
 def hostile() -> pd.DataFrame:

@@ -11,7 +11,7 @@ import whynear as wn
 from tests.helpers.learners import NearestClassMean
 from tests.helpers.notebook_html import shown
 from tests.helpers.spectra import spectra
-from whynear.interpret.dimension import EffectiveDimension
+from whynear.interpret.validation import EffectiveDimension
 
 
 def noisy_copies(seed, n=60):

@@ -27,7 +27,7 @@ from whynear import (
     save,
 )
 from whynear.datasets import make_relevance, make_xor
-from whynear.interpret import highs, programs
+from whynear.interpret import programs
 from whynear.interpret.intervals import by_column
 
 
@@ -405,12 +405,12 @@ def test_a_time_out_flags_that_feature_only(monkeypatch):
     X, rng = table(d=30, rank=8)
     metric = LinearMetric(rng.standard_normal((1, 30)))
     expected = relevance_intervals(metric, X)
-    solve = highs.Programs.solve
+    solve = programs.HighsPrograms.solve
 
     def late(rest, feature, *words):
         return None if feature == 4 else solve(rest, feature, *words)
 
-    monkeypatch.setattr(highs.Programs, "solve", late)
+    monkeypatch.setattr(programs.HighsPrograms, "solve", late)
     no_pivots(monkeypatch)
     found = relevance_intervals(metric, X)
     others = np.arange(30) != 4

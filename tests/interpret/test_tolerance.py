@@ -11,7 +11,7 @@ import whynear as wn
 from tests.helpers.learners import NearestClassMean
 from tests.helpers.notebook_html import shown
 from tests.helpers.relevance import local
-from whynear.interpret.tolerance import CANDIDATES, LEAST, least_norm_metrics
+from whynear.interpret.validation import LEAST, TOLERANCES, least_norm_metrics
 
 
 def noisy(seed=0, n=120):
@@ -26,7 +26,7 @@ def test_the_largest_tolerance_that_costs_nothing_is_chosen():
     found = wn.relevance_tolerance(make_pipeline(StandardScaler(), wn.GRLVQ(random_state=0)), X, y)
     curve = found.frame()
     assert list(curve) == ["tolerance", "train_error", "validation_error", "excess", "standard_error"]
-    assert tuple(curve["tolerance"]) == CANDIDATES
+    assert tuple(curve["tolerance"]) == TOLERANCES
     assert_allclose(curve["excess"], curve["validation_error"] - curve["validation_error"][0])
     as_good = curve["tolerance"][curve["excess"] <= curve["standard_error"] + 1e-12]
     assert found.best == max(as_good.max(), LEAST)
@@ -44,7 +44,7 @@ def test_resamples_of_the_held_out_rows_say_how_sure_the_choice_is():
     X, y = noisy()
     found = wn.relevance_tolerance(wn.GRLVQ(random_state=0), X, y)
     assert len(found.resampled) == 20
-    assert set(found.resampled) <= {LEAST, *CANDIDATES}
+    assert set(found.resampled) <= {LEAST, *TOLERANCES}
     assert found.stability == found.resampled.count(found.best) / 20
     sure = wn.relevance_tolerance(wn.GRLVQ(random_state=0), X, y, candidates=[0.0])
     assert sure.stability == 1

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import whynear as wn
 from tests.helpers.partitions import in_partitions
 from whynear.large.block_fits import RemoteBlocks, RemotePairs
-from whynear.large.collections import read_table
+from whynear.large.partitions import read_table
 from whynear.learn.blocks import HeldBlocks, class_sums, held_cases
 from whynear.learn.inputs import fit_inputs, weighed
 from whynear.learn.lmnn.large_margin import PairSearch

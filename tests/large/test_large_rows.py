@@ -8,10 +8,10 @@ from sklearn.metrics import r2_score
 
 import whynear as wn
 from tests.helpers.large_tables import small_memory
+from whynear import doors
 from whynear.large import all_rows as large_rows
 from whynear.large.beyond_memory import large_problem
 from whynear.large.parts import open_parts
-from whynear.study import stages
 from whynear.study.comparison import compare
 from whynear.study.methods import Methods
 from whynear.study.settings import StudySettings
@@ -197,6 +197,6 @@ def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
     sample, rows, _ = opened("value", ("kind",), frame=whole)
     methods, settings = Methods(0, sample.encoder), StudySettings.of(folds=2)
     comparison = compare(sample.X, sample.y, (), methods, n_folds=2, report=silent)
-    model, used = stages._learned(sample, comparison, settings, methods, rows)
+    model, used = doors._learned(sample, comparison, settings, methods, rows)
     assert len(used.X) > len(sample.X)
     assert len(model[-1].cases_) == len(used.X)

@@ -16,7 +16,7 @@ import whynear as wn
 from tests.helpers.learners import FAILED_BY_VOTING
 from tests.helpers.markdown import with_learners
 from whynear import learn
-from whynear.cli.learn import learn as learn_command
+from whynear.cli.app import learn as learn_command
 from whynear.cli.study import study as study_command
 from whynear.learn import registry
 from whynear.learn.registry import ALL_LEARNERS, LEARNERS, LEARNERS_OF_NUMBERS, REGRESSORS

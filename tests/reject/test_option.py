@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.ensemble import RandomForestClassifier
@@ -22,7 +21,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import whynear as wn
 from whynear.data.rows import TimeOrder, split_rows
 from whynear.reject.nearness import Nearness, nearness_of
-from whynear.reject.option import check_learner, checked_groups, checked_target, held_out_nearness, joined, rows_of
+from whynear.reject.option import check_learner, checked_groups, checked_target, held_out_nearness, joined
 
 CHEAP_LANN = {"epochs": 2, "step": 0.1, "beta": 0.3, "decay": 0.0, "shared_epochs": 1, "shared_step": 0.03}
 LEARNERS = {
@@ -271,14 +270,6 @@ def test_targets_are_checked():
             checked_target(X, y)
     with pytest.raises(ValueError, match="0 samples"):
         checked_target(X[:0], np.empty(0, dtype=int))
-
-
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, coo_array, lambda X: X.tolist()])
-def test_rows_of_any_kind_of_table(kind):
-    X = np.arange(6.0).reshape(3, 2)
-    found = rows_of(kind(X), np.array([2, 0]))
-    found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-    assert found.tolist() == [[4, 5], [0, 1]]
 
 
 def test_each_case_is_predicted_by_a_learner_fitted_without_it():

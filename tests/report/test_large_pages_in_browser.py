@@ -9,8 +9,8 @@ import whynear as wn
 from tests.helpers.browser import IN_A_BROWSER, Browser
 from tests.helpers.studies import small_study, with_rows
 from tests.helpers.verdicts import made_up
+from whynear import doors
 from whynear.report.page import render
-from whynear.study import stages
 
 pytestmark = IN_A_BROWSER
 
@@ -32,7 +32,7 @@ def leukemia(tmp_path_factory):
         def quick(*_, relevance, **__):
             return replace(made_up(relevance.feature_names, n_resamples=5), relevance=relevance)
 
-        patch.setattr(stages, "verdicts", quick)
+        patch.setattr(doors, "verdicts", quick)
         study = wn.study("leukemia_allaml", learner="grlvq", splitting=wn.Splitting(folds=2))
     page.write_text(render(study), encoding="utf-8")
     return page

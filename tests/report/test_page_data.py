@@ -154,7 +154,10 @@ def test_spectra_have_bands_in_the_unit_of_their_axis():
 def test_names_are_printable():
     data = page_data(
         wn.study(
-            hostile().rename(columns=lambda name: f"\x1b{name}"), "\x1b<i>target</i>", splitting=wn.Splitting(folds=2)
+            hostile().rename(columns=lambda name: f"\x1b{name}"),
+            "\x1b<i>target</i>",
+            learner="grlvq",
+            splitting=wn.Splitting(folds=2),
         )
     )
     assert data["features"]["names"][0] == "\ufffd<script>alert(1)</script>"

@@ -5,8 +5,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from whynear.metric import DiagonalMetric, LinearMetric
 from whynear.search import NeighborSearch
-from whynear.search import near_lists as module
-from whynear.search.near_lists import holds, near_lists, neighborly_order, replace_farthest
+from whynear.search import approximate as module
+from whynear.search.approximate import holds, near_lists, neighborly_order, replace_farthest
 from whynear.search.voting import cast_votes, inverse_distances, neighbor_votes, vote_weights
 
 

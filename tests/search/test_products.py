@@ -9,8 +9,15 @@ from scipy.sparse import csr_array, random_array
 
 from whynear import CandidateSearch, DiagonalMetric, LinearMetric, LocalMetric, MinkowskiMetric, NeighborSearch
 from whynear.search import exact
-from whynear.search.engines import FARTHEST_FACTOR, absolute_errors, relative_error
-from whynear.search.products import GlobalForm, LocalForm, coordinates, may_be_nearest
+from whynear.search.engines import (
+    FARTHEST_FACTOR,
+    GlobalForm,
+    LocalForm,
+    absolute_errors,
+    coordinates,
+    may_be_nearest,
+    relative_error,
+)
 
 RNG = np.random.default_rng(0)
 CASES = RNG.standard_normal((60, 4)) + 3

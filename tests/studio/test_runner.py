@@ -149,10 +149,10 @@ def test_the_folds_of_each_learner_are_counted_and_the_current_one_is_last():
 
 
 def test_a_real_report_of_a_study_names_its_learner():
-    from whynear.study.fits import FitWatch
+    from whynear.study.fits import TimeLeft
 
     said = []
-    FitWatch(lambda step, share: said.append(step), [("gmlvq", 2.0)]).begin("compare learners, fold 3 of 5", "gmlvq")
+    TimeLeft([("gmlvq", 2.0)]).tell(lambda step, share: said.append(step), "compare learners, fold 3 of 5", "gmlvq")
     assert learners_after({}, said[0]) == {"GMLVQ": 3}
 
 

@@ -16,14 +16,14 @@ from whynear.model.pipeline import FittedPipeline
 from whynear.study import comparison as comparison_module
 from whynear.study.comparison import (
     Comparison,
-    FoldAnswers,
+    FoldPredictions,
     compare,
     parts_within,
     simplest_of_the_best,
 )
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import caveats_of_copies, copies_across_folds
-from whynear.study.fits import Answer, FitRows, Fits
+from whynear.study.fits import FitPredictions, FitRows, Fits
 from whynear.study.interpretation import profiles_of
 from whynear.study.methods import PLS, RIDGE, YARDSTICKS, Methods
 
@@ -33,8 +33,8 @@ def comparison():
     accuracy = pd.DataFrame({"grlvq": [0.5, 1.0], "gmlvq": [1.0, 1.0], "plain kNN": [0.0, 0.5], "NCA with kNN": 0.5})
     predictions = pd.DataFrame({"true": ["u", "v", "v"], "predicted": ["u", "u", "v"], "fold": [1, 2, 1]})
     by_method = pd.DataFrame({"grlvq": list("uuv"), "gmlvq": list("uvv"), "plain kNN": "u", "NCA with kNN": "v"})
-    models = ("one", "two")
-    return Comparison(accuracy, "gmlvq", pd.Series([1.0, 0.0]), predictions, by_method=by_method, models=models)
+    more = {"scores": accuracy, "by_method": by_method, "models": ("one", "two"), "places": np.arange(3)}
+    return Comparison(accuracy, "gmlvq", pd.Series([1.0, 0.0]), predictions, **more)
 
 
 def test_scores_are_summed_up_by_method(comparison):
@@ -219,17 +219,17 @@ def test_the_learner_that_is_right_within_the_fold_is_chosen_and_the_models_of_o
     y = np.array(["u", "v"] * 20)
     fold, fits = fold_of(y)
     within = parts_within(fold, fits, NAMES)
-    found = FoldAnswers(fold, replace(fits, parts=(fold, *within)), NAMES, "accuracy", np.unique(y))
+    found = FoldPredictions(fold, replace(fits, parts=(fold, *within)), NAMES, "accuracy", np.unique(y))
     models = {name: Methods(0).fitted(name, *fits.known(fold)) for name in NAMES}
     for part in (fold, *within):
         for name in NAMES:
             predicted = y[part.test] if name == good else np.full(len(part.test), "u")
-            found.add(Answer(part, name, predicted, None, None, None if part.within else models[name]))
+            found.add(FitPredictions(part, name, predicted, None, None, None if part.within else models[name]))
     assert found.chosen == chosen
     assert found.model is models[chosen]
     assert found.scores == {name: 1.0 if name == good else 0.5 for name in NAMES}
     assert found.shares.shape == (4, 2)
-    assert all(answer.model is None for answer in found.answers.values())
+    assert all(made.model is None for made in found.found.values())
 
 
 def test_the_first_column_within_a_standard_error_of_the_best_is_chosen():

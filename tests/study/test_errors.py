@@ -36,7 +36,8 @@ def compared(true, predicted, probabilities):
     probability = probabilities.to_numpy()[np.arange(len(true)), probabilities.columns.get_indexer(predicted)]
     found = pd.DataFrame({"true": true, "predicted": predicted, "probability": probability, "fold": 1})
     nothing = pd.DataFrame()
-    return Comparison(nothing, "", pd.Series(), found, by_method=nothing, probabilities=probabilities, models=())
+    more = {"scores": nothing, "by_method": nothing, "models": (), "places": np.arange(len(true))}
+    return Comparison(nothing, "", pd.Series(), found, probabilities=probabilities, **more)
 
 
 @pytest.fixture

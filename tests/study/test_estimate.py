@@ -1,7 +1,7 @@
 import pytest
 
 from whynear.learn.registry import LEARNERS, STUDIED, Traits
-from whynear.study.estimate import Estimate, estimate, fit_seconds, planned_fits
+from whynear.study.fits import Estimate, estimate, fit_seconds, planned_fits
 from whynear.utils.progress import Steps
 
 

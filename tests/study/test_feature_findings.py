@@ -228,16 +228,12 @@ def of_classes(true, own, plain, nca=None):
 
 
 def _comparison(measure, chosen, true, own, by_method):
-    predictions = pd.DataFrame({"true": true, "predicted": own})
-    return Comparison(
+    predictions, scores = (
+        pd.DataFrame({"true": true, "predicted": own}),
         pd.DataFrame({name: [0.0] for name in by_method}),
-        chosen,
-        pd.Series([0.0]),
-        predictions,
-        measure,
-        by_method=pd.DataFrame(by_method),
-        models=(),
     )
+    more = {"scores": scores, "by_method": pd.DataFrame(by_method), "models": (), "places": np.arange(len(true))}
+    return Comparison(scores, chosen, pd.Series([0.0]), predictions, measure, **more)
 
 
 TRUE = RNG.standard_normal(200)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import whynear as wn
 from whynear.study import methods
 from whynear.study import methods as kept_fits
-from whynear.study.fits import FitRows, Fits, FitWatch, TimeLeft, aligned, answers, of_predictions
+from whynear.study.fits import FitRows, Fits, TimeLeft, aligned, held_out_predictions, of_predictions
 from whynear.study.methods import PLAIN, KeptFits, Methods
 from whynear.work import processes
 from whynear.work.processes import Processes
@@ -51,63 +51,63 @@ def fitted(monkeypatch):
 
 
 def by_key(found):
-    return {(answer.part.fold, answer.part.within, answer.name): answer for answer in found}
+    return {(made.part.fold, made.part.within, made.name): made for made in found}
 
 
-def test_every_method_of_every_part_answers_once_for_the_rows_held_out():
+def test_every_method_of_every_part_is_predicted_once_for_the_rows_held_out():
     fits = fits_of()
-    found = list(answers(fits, NAMES[:2], lambda *_: None))
+    found = list(held_out_predictions(fits, NAMES[:2], lambda *_: None))
     assert len(found) == len(by_key(found)) == 8
-    for answer in found:
-        known, rows = fits.known(answer.part), fits.X.iloc[answer.part.test]
-        assert_array_equal(answer.predicted, Methods(0).fitted(answer.name, *known).predict(rows))
-        assert (answer.model is None) == (answer.part.within or answer.name == PLAIN)
-        assert answer.shares is None
+    for made in found:
+        known, rows = fits.known(made.part), fits.X.iloc[made.part.test]
+        assert_array_equal(made.predicted, Methods(0).fitted(made.name, *known).predict(rows))
+        assert (made.model is None) == (made.part.within or made.name == PLAIN)
+        assert made.shares is None
 
 
 def test_probabilities_are_those_of_the_classes_in_order():
-    found = list(answers(fits_of(probabilities=True), (), lambda *_: None))
-    for answer in found:
-        shares = answer.shares_of(np.array(["t", "u", "v"]))
+    found = list(held_out_predictions(fits_of(probabilities=True), (), lambda *_: None))
+    for made in found:
+        shares = made.shares_of(np.array(["t", "u", "v"]))
         assert_array_equal(shares[:, 0], 0.0)
-        assert_allclose(shares[:, 1:], answer.shares)
+        assert_allclose(shares[:, 1:], made.shares)
 
 
 @pytest.mark.slow
-def test_other_processes_give_the_same_answers(two_processes):
-    here = by_key(answers(fits_of(probabilities=True), NAMES[:2], lambda *_: None))
-    there = by_key(answers(fits_of(probabilities=True), NAMES[:2], lambda *_: None, two_processes))
+def test_other_processes_give_the_same_predictions(two_processes):
+    here = by_key(held_out_predictions(fits_of(probabilities=True), NAMES[:2], lambda *_: None))
+    there = by_key(held_out_predictions(fits_of(probabilities=True), NAMES[:2], lambda *_: None, two_processes))
     assert here.keys() == there.keys()
     assert two_processes._pool is not None
-    for key, answer in here.items():
-        assert answer.shares.tobytes() == there[key].shares.tobytes()
-        assert_array_equal(answer.predicted, there[key].predicted)
+    for key, made in here.items():
+        assert made.shares.tobytes() == there[key].shares.tobytes()
+        assert_array_equal(made.predicted, there[key].predicted)
     omegas = [found[2, False, "gmlvq"].model[-1].metric_.omega for found in (here, there)]
     assert omegas[0].tobytes() == omegas[1].tobytes()
 
 
 def test_kept_fits_are_not_repeated_also_those_within_folds(fitted, tmp_path):
-    first = by_key(answers(fits_of(KeptFits(tmp_path), probabilities=True), NAMES[:2], lambda *_: None))
+    first = by_key(held_out_predictions(fits_of(KeptFits(tmp_path), probabilities=True), NAMES[:2], lambda *_: None))
     assert len(fitted) == 8
     assert len(list(tmp_path.iterdir())) == 6
     fitted.clear()
-    again = by_key(answers(fits_of(KeptFits(tmp_path), probabilities=True), NAMES[:2], lambda *_: None))
+    again = by_key(held_out_predictions(fits_of(KeptFits(tmp_path), probabilities=True), NAMES[:2], lambda *_: None))
     assert fitted == [PLAIN, PLAIN]
-    assert all(answer.shares.tobytes() == again[key].shares.tobytes() for key, answer in first.items())
+    assert all(made.shares.tobytes() == again[key].shares.tobytes() for key, made in first.items())
 
 
 @pytest.mark.slow
 def test_fits_of_other_processes_are_kept_here(fitted, tmp_path, two_processes):
-    list(answers(fits_of(KeptFits(tmp_path)), NAMES[:2], lambda *_: None, two_processes))
+    list(held_out_predictions(fits_of(KeptFits(tmp_path)), NAMES[:2], lambda *_: None, two_processes))
     assert len(list(tmp_path.iterdir())) == 6
     fitted.clear()
-    list(answers(fits_of(KeptFits(tmp_path)), NAMES[:2], lambda *_: None))
+    list(held_out_predictions(fits_of(KeptFits(tmp_path)), NAMES[:2], lambda *_: None))
     assert fitted == [PLAIN, PLAIN]
 
 
 def test_folds_and_methods_are_reported_with_the_share_done():
     said = []
-    list(answers(fits_of(), (), lambda *report: said.append(report)))
+    list(held_out_predictions(fits_of(), (), lambda *report: said.append(report)))
     steps, shares = zip(*said, strict=True)
     folds = [step.partition(":")[0] for step in steps]
     assert folds == ["compare learners, fold 1 of 2"] * 5 + ["compare learners, fold 2 of 2"] * 3
@@ -122,7 +122,7 @@ def test_an_error_of_a_fit_is_raised_as_it_is(monkeypatch):
 
     monkeypatch.setattr(Methods, "_fitted", broken)
     with pytest.raises(ArithmeticError, match=r"^no such fit$"):
-        list(answers(fits_of(), (), lambda *_: None))
+        list(held_out_predictions(fits_of(), (), lambda *_: None))
 
 
 # Fits that are kept, so that an interrupted study goes on.
@@ -312,21 +312,19 @@ def test_fits_that_run_at_once_take_less_time_together():
 
 
 def test_the_first_fit_that_is_left_is_reported_with_the_time():
-    said = []
-    watch = FitWatch(lambda *report: said.append(report), [("gmlvq", 1.0), ("plain kNN", 1.0)])
-    watch.begin("compare learners, fold 1 of 1", "gmlvq")
+    said, left = [], TimeLeft([("gmlvq", 1.0), ("plain kNN", 1.0)])
+    left.tell(lambda *report: said.append(report), "compare learners, fold 1 of 1", "gmlvq")
     assert said[-1] == ("compare learners, fold 1 of 1: GMLVQ, about 10 s left for this step", 0.0)
-    watch.done("gmlvq", 1.0, 3.0)
-    watch.begin("compare learners, fold 1 of 1", "plain kNN")
+    left.done("gmlvq", 1.0, 3.0)
+    left.tell(lambda *report: said.append(report), "compare learners, fold 1 of 1", "plain kNN")
     assert said[-1] == ("compare learners, fold 1 of 1: plain kNN, about 10 s left for this step", 0.5)
-    watch.done("plain kNN", 1.0, 3.0)
-    assert watch.left.seconds == 0
+    left.done("plain kNN", 1.0, 3.0)
+    assert left.seconds == 0
 
 
 def test_the_share_never_shrinks():
-    said = []
-    watch = FitWatch(lambda *report: said.append(report[1]), [("a", 1.0)] * 2 + [("b", 1.0)] * 8)
+    said, left = [], TimeLeft([("a", 1.0)] * 2 + [("b", 1.0)] * 8)
     for method, seconds in (("a", 1.0), ("a", 1.0), ("b", 50.0)):
-        watch.done(method, 1.0, seconds)
-        watch.begin("fit", method)
+        left.done(method, 1.0, seconds)
+        left.tell(lambda *report: said.append(report[1]), "fit", method)
     assert said[2] == said[1] > said[0]

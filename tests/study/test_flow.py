@@ -6,8 +6,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 import whynear as wn
-from tests.helpers.studies import iris_study, rows_of_two_classes
-from whynear.study import stages
+from tests.helpers.studies import iris_study, part_of_study, rows_of_two_classes
+from whynear import doors
 from whynear.study.comparison import simplest_of_the_best
 from whynear.testing import check_metric
 
@@ -83,22 +83,6 @@ def test_scarce_data_are_studied_all_the_same(table, learner):
     assert len(study.frame()) == table.shape[1] - 1
 
 
-def test_progress_runs_from_zero_to_one(iris):
-    seen = []
-    wn.study(
-        iris,
-        "target",
-        learner="grlvq",
-        splitting=wn.Splitting(folds=2),
-        progress=lambda step, share: seen.append((step, share)),
-    )
-    shares = [share for _, share in seen]
-    assert shares[0] == 0
-    assert shares[-1] == 1
-    assert shares == sorted(shares)
-    assert any("fold 2 of 2" in step for step, _ in seen)
-
-
 def test_progress_is_written_to_stderr_on_request(iris, capsys):
     wn.study(iris, "target", learner="grlvq", splitting=wn.Splitting(folds=2), progress=True)
     lines = capsys.readouterr().err.splitlines()
@@ -154,7 +138,7 @@ def test_an_array_without_the_values_of_a_target_is_refused(iris):
 
 
 def test_a_long_table_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 100)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 100)
     y = np.arange(5000) % 2
     study = wn.study(
         pd.DataFrame({"a": y + np.random.default_rng(0).random(5000), "y": y}),
@@ -166,20 +150,20 @@ def test_a_long_table_is_sampled_and_says_so(monkeypatch):
 
 
 def test_one_row_more_than_can_be_compared_is_no_difficulty(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.random.default_rng(0).random(61), "y": np.arange(61) % 2})
-    study = wn.study(table, "y", learner="grlvq", splitting=wn.Splitting(folds=2))
-    assert any("Of 61 rows, a random 60" in caveat for caveat in study.caveats)
+    comparison = part_of_study("comparison", table, "y", learner="grlvq", splitting=wn.Splitting(folds=2))
+    assert len(comparison.predictions) == 60
 
 
 def test_more_classes_than_can_be_compared_are_refused(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 60)
     table = pd.DataFrame({"a": np.arange(62) / 3, "y": [f"c{i % 31}" for i in range(62)]})
     with pytest.raises(ValueError, match=r"'y' has 31 classes, .* the 60 rows .* Merge"):
         wn.study(table, "y")
 
 
-def test_the_time_left_is_said_for_each_learner_and_the_share_only_grows():
+def test_the_time_left_is_said_for_each_learner_and_the_share_grows_from_zero_to_one():
     said, shares = [], []
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.random(60), "b": rng.random(60), "y": np.arange(60) % 2})
@@ -195,4 +179,5 @@ def test_the_time_left_is_said_for_each_learner_and_the_share_only_grows():
         for fold in (1, 2)
         for method in ("NCA with kNN", "GMLVQ", "plain kNN")  # the longest first
     ]
+    assert (shares[0], shares[-1]) == (0, 1)
     assert shares == sorted(shares)

@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 
 import whynear as wn
 from tests.helpers.studies import iris_study
-from whynear.interpret.dimension import EffectiveDimension
-from whynear.interpret.tolerance import LEAST
+from whynear.interpret.validation import LEAST, EffectiveDimension
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.interpretation import TOLERANCES, _bounded, _can_be_held_out, interpret
 from whynear.study.methods import Methods, fewest_directions

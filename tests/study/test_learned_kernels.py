@@ -142,3 +142,13 @@ def test_one_learner_of_numbers_can_be_given(learner):
 def test_a_learner_of_numbers_is_refused_for_classes():
     with pytest.raises(ValueError, match="has 2 classes, and minimum norm predicts numbers"):
         wn.learn_table(X.assign(y=CLASSES), "y", learner=MINIMUM_NORM)
+
+
+def test_what_is_given_is_not_chosen_again():
+    first = wn.RFM(random_state=0).fit(X, CLASSES)
+    again = wn.RFM(random_state=0, **first.chosen_settings()).fit(X, CLASSES)
+    assert not hasattr(again, "search_results_")
+    assert (again.shape_, again.columns_, again.n_steps_) == (first.shape_, first.columns_, first.n_steps_)
+    assert_allclose(again.held_out_, first.held_out_)
+    with pytest.raises(ValueError, match="n_folds=None chooses nothing, and shape='auto'"):
+        wn.RFM(n_folds=None).fit(X, CLASSES)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.gasoline import gasoline
 from tests.helpers.measured_tables import houses, numbers
-from tests.helpers.studies import of_patients
+from tests.helpers.studies import of_patients, part_of_study
 from whynear.learn import minimum_norm
 from whynear.spectra import SpectralTransformer
 from whynear.study.methods import column_of_names, remember_rows
@@ -78,7 +78,7 @@ def test_the_score_and_its_error_are_those_of_a_study(settings):
     table = of_patients(18).assign(day=np.arange(90), w=np.tile([1, 2, 0], 30))
     table = table[["nose", "chin", "y", *settings.values()]]
     learned = wn.learn_table(table, "y", learner="grlvq", score=True, **grouped(settings))
-    assert learned.score == wn.study(table, "y", learner="grlvq", **grouped(settings)).comparison.score
+    assert learned.score == part_of_study("comparison", table, "y", learner="grlvq", **grouped(settings)).score
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])

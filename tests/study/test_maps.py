@@ -4,10 +4,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import whynear as wn
-from tests.helpers.studies import houses_study, measured, small_study
-from whynear.embed.embedding import place_before
+from tests.helpers.studies import houses_study, measured, part_of_study, small_study
+from whynear import doors
+from whynear.embed import place_before
 from whynear.study import interpretation as maps
-from whynear.study import stages
 from whynear.study.folds import at_most
 from whynear.study.interpretation import PlacedRows, levels_of, maps_of, placed_rows_of
 from whynear.study.learning import learnable_problem
@@ -40,9 +40,8 @@ def test_a_single_column_is_a_line():
 def relevance():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, 3)), columns=["noise", "sure", "other"])
-    return wn.study(
-        X.assign(y=np.where(X["sure"] > 0, "u", "v")), "y", learner="grlvq", splitting=wn.Splitting(folds=2)
-    ).relevance
+    table = X.assign(y=np.where(X["sure"] > 0, "u", "v"))
+    return part_of_study("interpretation", table, "y", learner="grlvq", splitting=wn.Splitting(folds=2)).relevance
 
 
 def table(sure):
@@ -71,7 +70,7 @@ def test_only_the_most_relevant_features_have_levels(relevance, monkeypatch):
 @pytest.fixture
 def few_compared(monkeypatch):
     """Studies that compare 60 rows."""
-    for module in (maps, stages):
+    for module in (maps, doors):
         monkeypatch.setattr(module, "COMPARED_ROWS", 60)
 
 
@@ -103,7 +102,7 @@ def test_rows_of_a_numeric_target_lie_at_their_predictions():
     table = measured()
     problem = learnable_problem(table, "y", StudySettings())
     used = at_most(problem, 60, 0)
-    model = wn.study(used.X.assign(y=used.y), "y", splitting=wn.Splitting(folds=2)).model
+    model = part_of_study("model", used.X.assign(y=used.y), "y", splitting=wn.Splitting(folds=2))
     found = placed_rows_of(problem, used, maps_of(used, model, 0), model, 0)
     assert_allclose(found.maps["after"][:, 0], model.predict(problem.X.loc[found.names]))
     assert_allclose(found.true, problem.y[found.names.to_numpy() - 1])

@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from whynear.learn.registry import LEARNERS, MINIMUM_NORM
 from whynear.study import methods as methods_module
-from whynear.study.estimate import NCA
 from whynear.study.methods import (
     BASELINES,
     MEAN,
     MOST_COMPONENTS,
+    NCA,
     PLAIN,
     PLS,
     RIDGE,

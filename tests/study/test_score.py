@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, roc_auc_score
 
 import whynear as wn
-from tests.helpers.studies import iris_study, numeric_study, small_study
+from tests.helpers.studies import iris_study, numeric_study, part_of_study, small_study
 from whynear.study.comparison import RowScores, error_of_difference, row_scores
 from whynear.study.score import (
     NAMES,
@@ -19,7 +19,6 @@ from whynear.study.score import (
     parts_of,
     score_of,
     score_without_features,
-    share_right,
 )
 
 RNG = np.random.default_rng(0)
@@ -42,7 +41,7 @@ def test_errors_are_those_of_drawing_the_rows_again():
 
 def test_the_error_of_a_share_is_that_of_a_binomial():
     right = np.arange(10) < 8
-    assert share_right(right, np.ones(10, dtype=bool)) == Score(0.8, pytest.approx(np.sqrt(0.8 * 0.2 / 9)))
+    assert score_of(right, np.ones(10, dtype=bool), "accuracy") == Score(0.8, pytest.approx(np.sqrt(0.8 * 0.2 / 9)))
 
 
 def test_a_constant_target_has_no_variance_to_explain():
@@ -50,7 +49,7 @@ def test_a_constant_target_has_no_variance_to_explain():
 
 
 def test_the_error_of_a_single_row_is_not_known():
-    score = share_right(np.array(["u"]), np.array(["u"]))
+    score = score_of(np.array(["u"]), np.array(["u"]), "accuracy")
     assert (score, str(score)) == (Score(1.0, np.inf), "100.0% ± unknown")
 
 
@@ -118,7 +117,7 @@ def test_weighted_scores_equal_those_of_scikit_learn(n_rows, n_classes, seed):
     area = roc_auc_score(true, shares["b"] if n_classes == 2 else shares.to_numpy(), **areas)
     counted = {"sample_weight": weights}
     assert found["accuracy"] == pytest.approx(accuracy_score(true, predicted, **counted))
-    assert found["accuracy"] == share_right(true, predicted, None, weights).value
+    assert found["accuracy"] == score_of(true, predicted, "accuracy", None, None, weights).value
     assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted, **counted))
     assert found["log_loss"] == pytest.approx(log_loss(true, shares.to_numpy(), **counted))
     assert found["roc_auc"] == pytest.approx(area)
@@ -284,9 +283,8 @@ def test_an_undefined_score_has_no_parts():
 def test_weighted_rows_and_groups_are_those_that_count():
     X = pd.DataFrame(RNG.standard_normal((60, 2)), columns=["a", "b"])
     table = X.assign(y=np.where(X["a"] > 0, "u", "v"), w=np.arange(60) % 3, who=np.arange(60) // 2)
-    study = wn.study(
-        table, "y", learner="grlvq", splitting=wn.Splitting(folds=2, group="who"), reading=wn.Reading(weight="w")
-    )
-    held = row_scores(study.comparison)
+    how = {"splitting": wn.Splitting(folds=2, group="who"), "reading": wn.Reading(weight="w")}
+    comparison = part_of_study("comparison", table, "y", learner="grlvq", **how)
+    held = row_scores(comparison)
     assert (len(held.parts), len(held.groups), len(np.unique(held.groups))) == (40, 40, 30)
-    assert held.parts.mean() == pytest.approx(study.comparison.expected)
+    assert held.parts.mean() == pytest.approx(comparison.expected)

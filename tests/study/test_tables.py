@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 import whynear as wn
 from tests.helpers.problems import problem_of
 from tests.helpers.studies import measured
+from whynear import doors
 from whynear.data.problem import preview, row_names, summary
-from whynear.study import stages
 
 
 def mixed(n=240, seed=0):
@@ -174,7 +174,7 @@ def test_measured_studies_are_the_same_for_the_same_seed(tmp_path):
 
 @pytest.mark.slow
 def test_the_model_of_a_large_table_learns_from_more_rows_than_are_compared(monkeypatch):
-    monkeypatch.setattr(stages, "COMPARED_ROWS", 60)
+    monkeypatch.setattr(doors, "COMPARED_ROWS", 60)
     table = mixed(200).drop(columns=["colour", "sex"])
     study = wn.study(table, "outcome", learner="lann", splitting=wn.Splitting(folds=2))
     assert len(study.problem.X) == 60

@@ -10,9 +10,8 @@ from sklearn.base import clone
 from tests.helpers.studies import iris_study, numeric_study
 from whynear.data.rows import error_of_mean
 from whynear.study.comparison import Comparison
-from whynear.study.estimate import FOREST, LOGISTIC
 from whynear.study.folds import folds_of
-from whynear.study.methods import NUMERIC_YARDSTICKS, YARDSTICKS, Methods
+from whynear.study.methods import FOREST, LOGISTIC, NUMERIC_YARDSTICKS, YARDSTICKS, Methods
 from whynear.study.yardsticks import Standing, standing_of
 from whynear.verdict.outside import boosting, logistic_regression, trees_for
 

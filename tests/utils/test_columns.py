@@ -15,7 +15,6 @@ from whynear.utils.columns import (
     check_magnitudes,
     check_plain,
     first_non_number,
-    joined_names,
     names_of_rows,
     numbers,
     plain_name,
@@ -182,10 +181,3 @@ def test_rows_of_a_message_are_called_as_everywhere():
     assert rows_at([4, 7], named) == "p4, p7"
     assert rows_at([4, 7], named.reset_index(drop=True)) == "5, 8 (counting from 1)"
     assert rows_at(range(3), named.to_numpy(), most=2) == "1, 2, ... (counting from 1)"
-
-
-def test_names_of_two_tables_are_joined_if_both_are_known():
-    first, second = np.array([1, 2]), np.array(["x"], dtype=object)
-    assert joined_names(first, second).tolist() == [1, 2, "x"]
-    assert joined_names(first, None) is None
-    assert joined_names(None, second) is None

@@ -15,7 +15,7 @@ from tests.helpers.verdicts import classes, of_kind, two_of_four
 from whynear.verdict import cost as cost_module
 from whynear.verdict.cost import blocks, cost_of, costs_without, leave_out
 from whynear.verdict.kernel_ridge import KernelModels
-from whynear.verdict.table import Answers, feature_columns, target_of
+from whynear.verdict.table import RowLosses, feature_columns, target_of
 
 
 def noisy_copies(n=100, hidden=4, copies=5, seed=0):
@@ -53,14 +53,14 @@ def test_equal_answers_cost_nothing():
 def test_rounding_errors_are_no_costs():
     target = classes([0, 1] * 10)
     guess = target.guessed()
-    nearly = Answers(guess.loss + np.linspace(0.9e-16, 1.1e-16, 20), guess.score, guess.expected)
+    nearly = RowLosses(guess.loss + np.linspace(0.9e-16, 1.1e-16, 20), guess.score, guess.expected)
     assert cost_of(nearly, guess, target).deviation == 0
 
 
 def test_costs_are_points_and_deviations_of_the_differences_by_row():
     target = classes([0, 1] * 10)
     rng = np.random.default_rng(0)
-    full, without = (Answers(*rng.random((3, 20))) for _ in range(2))
+    full, without = (RowLosses(*rng.random((3, 20))) for _ in range(2))
     cost = cost_of(without, full, target)
     differences = without.loss - full.loss
     assert cost.loss == pytest.approx(100 * (full.score - without.score).mean())
@@ -82,7 +82,7 @@ def test_quick_costs_are_those_at_the_ridge_of_all_features():
     X, y = two_of_four()
     models = KernelModels(feature_columns(X), classes(y))
     costs = costs_without(models, quick=True)
-    expected = [cost_of(models.without([j]), models.answers, models.target).loss for j in range(4)]
+    expected = [cost_of(models.without([j]), models.best, models.target).loss for j in range(4)]
     assert_allclose(costs.losses, expected)
 
 
@@ -113,7 +113,7 @@ def test_two_hundred_features_are_left_out_in_blocks():
     models = KernelModels(feature_columns(np.column_stack([X, strong])), classes(strong.sum(axis=1) > 0))
     costs = costs_without(models)
     for j in (200, 201):
-        alone = cost_of(models.without([j], tune=True), models.answers, models.target)
+        alone = cost_of(models.without([j], tune=True), models.best, models.target)
         assert costs.losses[j] == pytest.approx(alone.loss)
         assert costs.deviations[j] == pytest.approx(alone.deviation)
 

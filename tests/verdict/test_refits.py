@@ -199,7 +199,7 @@ def test_a_row_of_weight_two_counts_as_two_when_the_learner_is_refitted():
     for train, test in target.folds(0):
         copied = np.repeat(train, weights[train].astype(int))
         predicted[test] = LogisticRegression(C=1e6).fit(X[copied], y[copied]).predict_proba(X[test])
-    assert_allclose(found.loss, target.answers(predicted).loss, atol=1e-3)
+    assert_allclose(found.loss, target.losses(predicted).loss, atol=1e-3)
     plain, ones = (Refits(learner, X, y, target, 0, weights=w).without() for w in (None, np.ones(60)))
     assert_array_equal(plain.loss, ones.loss)
     assert np.abs(plain.loss - found.loss).max() > 1e-3
@@ -438,8 +438,8 @@ def test_a_learner_may_object_only_if_it_is_about_as_good():
 def test_models_of_another_kind_answer_where_they_are_clearly_better():
     X, y = two_of_four(n=400)
     knows, guesses = others_of(LogisticRegression(), X, y), others_of(DummyClassifier(), X, y)
-    assert [model.name for model in knows.answering] == ["the learner"]
-    assert [model.name for model in guesses.answering] == ["the learner", "a random forest", "logistic regression"]
+    assert [model.name for model in knows.models] == ["the learner"]
+    assert [model.name for model in guesses.models] == ["the learner", "a random forest", "logistic regression"]
     assert guesses.without().score.mean() > 0.9
     check = guesses.check([0, 1])
     assert check.models == ("the learner", "a random forest", "logistic regression")

@@ -16,6 +16,7 @@ from whynear.datasets import make_truth
 from whynear.utils.progress import silent
 from whynear.verdict import set_sizes, sufficient_sets
 from whynear.verdict.information import information
+from whynear.verdict.kernel_ridge import KernelModels
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import as_good
 from whynear.verdict.set_sizes import (
@@ -30,7 +31,7 @@ from whynear.verdict.set_sizes import (
     surely_needed,
 )
 from whynear.verdict.sets import MOST_NAMED, find_stand_ins, name_set
-from whynear.verdict.table import Answers, feature_columns, target_of
+from whynear.verdict.table import RowLosses, feature_columns, target_of
 
 LEARNER = LogisticRegression()
 
@@ -125,9 +126,9 @@ def test_a_set_does_not_seem_to_lose_more_than_two_points_beyond_the_error(seed)
 def test_a_set_that_seems_to_lose_much_accuracy_does_not_suffice_whatever_its_probabilities_are():
     target = target_of(LEARNER, np.arange(200) % 2, None, 200)
     right, half = np.ones(200), np.full(200, 0.25)
-    every = Answers(half, right, half)
+    every = RowLosses(half, right, half)
     for wrong, suffices in ((2, True), (4, True), (8, False)):  # 1.0 ± 0.7, 2.0 ± 1.0, 4.0 ± 1.4 points
-        found = Answers(half, np.where(np.arange(200) < wrong, 0.0, right), half)
+        found = RowLosses(half, np.where(np.arange(200) < wrong, 0.0, right), half)
         assert as_good(found, every, target, 1.96) == suffices
 
 
@@ -284,10 +285,10 @@ def test_notebooks_show_hostile_names_as_text():
 SCALED = make_pipeline(StandardScaler(), LogisticRegression())
 
 
-def judged(orders, by_fold, answering=()):
+def judged(orders, by_fold, models=()):
     """Sizes judged as if searches had put four features in these orders, on all rows and on folds."""
     chosen = [ChosenSets(np.arange(4), given, {}, 4) for given in (orders, *by_fold)]
-    return JudgedSizes({}, {2: 0}, np.arange(4), chosen[0], chosen[1:], list(answering))
+    return JudgedSizes({}, {2: 0}, np.arange(4), chosen[0], chosen[1:], list(models))
 
 
 def named(found, prices=(1, 1, 1, 1)):
@@ -420,13 +421,16 @@ def test_at_most_eight_are_named():
 def order_of(X, target, prices=None):
     columns = feature_columns(X)
     prices = np.ones(columns.n_features) if prices is None else np.array(prices)
-    return removal_order(columns, target, np.arange(columns.n_features), prices)
+    return removal_order(
+        columns, target, np.arange(columns.n_features), prices, set_sizes.KernelModels(columns, target)
+    )
 
 
 @pytest.mark.parametrize("kind", ["relevance linear", "ring", "interaction"])
 def test_strong_features_are_removed_last(kind):
     columns, target, data = of_kind(kind)
-    order = removal_order(columns, target, np.arange(columns.n_features), np.ones(columns.n_features))
+    every, prices = np.arange(columns.n_features), np.ones(columns.n_features)
+    order = removal_order(columns, target, every, prices, KernelModels(columns, target))
     assert sorted(order) == list(range(columns.n_features))
     strong = set(np.flatnonzero(data.strength == "strong"))
     assert strong <= set(order[-2:])
@@ -477,11 +481,11 @@ def test_features_are_added_in_the_order_of_their_use():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((150, 6))
     columns, target = feature_columns(X), classes(3 * X[:, 4] + X[:, 2] > 0)
-    prices = np.ones(6)
-    assert addition_order(columns, target, np.arange(6), prices)[-2:] == [2, 4]
+    prices, few = np.ones(6), np.array([0, 2, 5])
+    assert addition_order(columns, target, np.arange(6), prices, KernelModels(columns, target))[-2:] == [2, 4]
     prices[4] = 1000.0
-    assert addition_order(columns, target, np.arange(6), prices)[-1] != 4
-    assert len(addition_order(columns, target, np.array([0, 2, 5]), prices)) == 3
+    assert addition_order(columns, target, np.arange(6), prices, KernelModels(columns, target))[-1] != 4
+    assert len(addition_order(columns, target, few, prices, KernelModels(columns.only(few), target))) == 3
 
 
 def test_few_features_are_all_candidates():
@@ -504,14 +508,6 @@ def test_of_many_informative_features_each_hidden_one_keeps_some():
     assert {0, 1, 2} <= set(chosen // 30)
 
 
-@pytest.mark.parametrize("search", [removal_order, addition_order])
-def test_models_of_the_candidates_that_are_known_change_nothing(search):
-    columns, target, _ = of_kind("relevance linear")
-    candidates, prices = np.arange(1, columns.n_features), np.ones(columns.n_features)
-    known = set_sizes.KernelModels(columns.only(candidates), target)
-    assert search(columns, target, candidates, prices, models=known) == search(columns, target, candidates, prices)
-
-
 def judged_of_set_sizes(learner, X, y, report=silent, outside=()):
     target = classes(y)
     search = SetSearch(feature_columns(X), target, Refits(learner, X, y, target, 0), np.ones(X.shape[1]))
@@ -527,8 +523,8 @@ def stripes(n=400):
 def test_sizes_go_up_to_all_features_and_two_suffice():
     X, y = two_of_four()
     found = judged_of_set_sizes(DummyClassifier(), X, y)
-    assert list(found.answers) == list(found.searches) == [1, 2, 3, 4]
-    losses = [found.answers[size].loss.mean() for size in (1, 2, 4)]
+    assert list(found.losses) == list(found.searches) == [1, 2, 3, 4]
+    losses = [found.losses[size].loss.mean() for size in (1, 2, 4)]
     assert losses[1] < losses[0]
     assert losses[1] <= losses[2]
 
@@ -540,7 +536,7 @@ def test_a_learner_that_is_clearly_better_judges_the_sets_too():
     with_tree = judged_of_set_sizes(
         DecisionTreeClassifier(random_state=0), X, y, lambda step, _share: steps.append(step)
     )
-    assert with_tree.answers[3].score.mean() > 0.8
+    assert with_tree.losses[3].score.mean() > 0.8
     assert "judge sets by the learner" in steps
     found = sufficient_sets(DecisionTreeClassifier(random_state=0), X, y, random_state=0)
     assert found.score_of_all > 0.8
@@ -560,8 +556,8 @@ def test_an_outside_model_that_is_clearly_better_judges_the_sets_too():
     tree = Refits(DecisionTreeClassifier(random_state=0), X, y, classes(y), 0, name="a tree")
     steps = []
     found = judged_of_set_sizes(DummyClassifier(), X, y, lambda step, _share: steps.append(step), [tree])
-    assert found.answering == [tree]
-    assert found.answers[3].score.mean() > 0.8
+    assert found.models == [tree]
+    assert found.losses[3].score.mean() > 0.8
     assert "judge sets by a tree" in steps
 
 

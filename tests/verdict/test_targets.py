@@ -15,34 +15,34 @@ from whynear.verdict.table import SLOPES, target_of
 Y3 = np.array([0, 1, 2, 2] * 10)
 
 
-def log_loss_of(answers):
+def log_loss_of(losses):
     """For two classes half the Brier score is the square of the probability of the wrong one."""
-    return -np.log(np.maximum(1 - np.sqrt(answers.loss), 1e-12)).mean()
+    return -np.log(np.maximum(1 - np.sqrt(losses.loss), 1e-12)).mean()
 
 
 def test_perfect_answers_lose_nothing():
     target = classes(Y3)
-    answers = target.answers(target.Y)
-    assert answers.loss.max() < 1e-6
-    assert answers.score.min() == 1
-    assert answers.expected.min() > 0.999
+    losses = target.losses(target.Y)
+    assert losses.loss.max() < 1e-6
+    assert losses.score.min() == 1
+    assert losses.expected.min() > 0.999
 
 
 def test_guessing_says_the_class_shares():
-    answers = classes(Y3).guessed()
+    losses = classes(Y3).guessed()
     shares = np.array([0.25, 0.25, 0.5])
     expected = [0.5 * np.square(shares - np.eye(3)[k]).sum() for k in Y3]
-    assert_allclose(answers.loss, expected)
-    assert_allclose(answers.score, Y3 == 2)
-    assert_allclose(answers.expected, 0.5)
+    assert_allclose(losses.loss, expected)
+    assert_allclose(losses.score, Y3 == 2)
+    assert_allclose(losses.expected, 0.5)
 
 
 def test_the_score_is_the_accuracy_of_the_largest_prediction_beside_its_share():
     y = np.arange(60) % 2
     target = classes(y)
     first = np.clip(y + np.random.default_rng(0).normal(0, 0.7, 60), -1, 2)
-    answers = target.answers(np.column_stack([1 - first, first]))
-    assert answers.score.mean() == accuracy_score(y, first > 0.5)
+    losses = target.losses(np.column_stack([1 - first, first]))
+    assert losses.score.mean() == accuracy_score(y, first > 0.5)
 
 
 @given(st.integers(0, 10_000))
@@ -51,8 +51,8 @@ def test_calibrated_answers_are_never_worse_than_the_class_shares(seed):
     y = np.append([0, 1], rng.integers(0, 2, 28))
     target = classes(y)
     first = rng.standard_normal(30) * 3
-    answers = target.answers(np.column_stack([1 - first, first]))
-    assert log_loss_of(answers) <= log_loss_of(target.guessed()) + 1e-9
+    losses = target.losses(np.column_stack([1 - first, first]))
+    assert log_loss_of(losses) <= log_loss_of(target.guessed()) + 1e-9
 
 
 @given(st.integers(0, 10_000))
@@ -65,23 +65,23 @@ def test_no_other_slope_makes_probabilities_more_likely(seed):
         (softmax(slope * (predicted - shares) + np.log(shares), axis=1) for slope in SLOPES),
         key=lambda probabilities: np.log((probabilities * target.Y).sum(axis=1)).sum(),
     )
-    assert_allclose(target.answers(predicted).expected, likeliest.max(axis=1))
+    assert_allclose(target.losses(predicted).expected, likeliest.max(axis=1))
 
 
 def test_calibration_does_not_mind_how_loud_a_model_is():
     y = np.arange(80) % 2
     target = classes(y)
     away = y - 0.5 + np.random.default_rng(0).normal(0, 1, 80)
-    losses = [target.answers(0.5 + loud * np.column_stack([-away, away])).loss.mean() for loud in (1, 0.3)]
+    losses = [target.losses(0.5 + loud * np.column_stack([-away, away])).loss.mean() for loud in (1, 0.3)]
     assert losses[0] == pytest.approx(losses[1], rel=0.02)
 
 
 def test_the_loss_of_a_measurement_is_one_minus_r2():
     y, guess = np.random.default_rng(0).normal(5, 3, (2, 50))
     target = measured(y)
-    answers = target.answers(((guess - y.mean()) / y.std())[:, None])
-    assert answers.loss.mean() == pytest.approx(1 - r2_score(y, guess))
-    assert answers.score.mean() == pytest.approx(r2_score(y, guess))
+    losses = target.losses(((guess - y.mean()) / y.std())[:, None])
+    assert losses.loss.mean() == pytest.approx(1 - r2_score(y, guess))
+    assert losses.score.mean() == pytest.approx(r2_score(y, guess))
     assert target.guessed().loss.mean() == pytest.approx(1)
 
 
@@ -163,8 +163,8 @@ def test_in_time_answers_are_those_of_later_rows():
     target = target_of(KNeighborsClassifier(), y, TimeOrder(np.arange(60), "day"))
     assert target.held_out.tolist() == list(range(10, 60))
     assert target.folds(0) == target.folds(1) == target.forward
-    answers = target.answers(target.Y)
-    assert len(answers.loss) == len(answers.score) == len(target.guessed().expected) == 50
+    losses = target.losses(target.Y)
+    assert len(losses.loss) == len(losses.score) == len(target.guessed().expected) == 50
     values = np.random.default_rng(0).standard_normal(50)
     assert target.mean_and_error(values) == pytest.approx((values.mean(), values.std(ddof=1) / 50**0.5))
     some = target.rows(np.arange(0, 60, 2))

@@ -20,8 +20,7 @@ from scipy.spatial import cKDTree
 from whynear.cases.store import Change, Ids, Store, Vectors
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.base import finite
-from whynear.search.engines import FARTHEST_FACTOR
-from whynear.search.products import GlobalForm, LocalForm, Products, may_be_nearest
+from whynear.search.engines import FARTHEST_FACTOR, CaseTerms, GlobalForm, LocalForm, may_be_nearest
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.files import remove_halves, sync_folder, write_whole
 from whynear.utils.threads import row_blocks
@@ -105,31 +104,15 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The cases of one state of a base, prepared for one metric.
+    """The cases of one state of a base, prepared for one metric."""
 
-    Attributes
-    ----------
-    change, fingerprint
-        The state of the base and the metric.
-    ids : ndarray of shape (n_cases,)
-        The ids of the cases, ascending.
-    places : ndarray of shape (n_cases,) or None
-        The numbers of their anchors under a local metric.
-    form : GlobalForm, LocalForm or None
-        Origin and units of the products; None where every query is compared with all cases.
-    products : tuple of Products
-        The terms of the cases; those of later additions are a second part.
-    vectors : ndarray of shape (n_cases, n_features) or None
-        The cases themselves, for a metric without products.
-    """
-
-    change: Change
-    fingerprint: str
-    ids: Ids
-    places: Indices | None = None
-    form: GlobalForm | LocalForm | None = None
-    products: tuple[Products, ...] = ()
-    vectors: Vectors | None = None
+    change: Change  # the state of the base
+    fingerprint: str  # of the metric
+    ids: Ids  # ascending
+    places: Indices | None = None  # of the anchors of the cases under a local metric
+    form: GlobalForm | LocalForm | None = None  # None where every query is compared with all cases
+    products: tuple[CaseTerms, ...] = ()  # of the cases; those of later additions are a second part
+    vectors: Vectors | None = None  # of the cases, for a metric without products
 
     def nearest(self, store: Store, metric: Metric, query: Array, k: int, without: int | None = None) -> Nearest:
         """Return the k nearest cases, or all if there are fewer; of equal distances the lower id comes first."""
@@ -216,7 +199,7 @@ def build_index(store: Store, change: Change, metric: Metric) -> Index:
     return replace(index, vectors=np.concatenate(vectors))
 
 
-def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> Products | None:
+def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: list[Vectors]) -> CaseTerms | None:
     """Return the terms of all blocks in one array; each block is freed once it is done."""
     total = sum(map(len, blocks))
     terms, slack, stop = None, np.empty(total, dtype=np.float32), total
@@ -226,7 +209,7 @@ def _of_blocks(form: GlobalForm, metric: LinearMetric | DiagonalMetric, blocks: 
         terms = np.empty((total, part.terms.shape[1]), dtype=np.float32) if terms is None else terms
         rows = slice(stop - len(block), stop)
         terms[rows], slack[rows], stop = part.terms, part.slack, rows.start
-    return None if terms is None else Products(terms, slack)
+    return None if terms is None else CaseTerms(terms, slack)
 
 
 def _sq_distances(metric: Metric, query: Array, vectors: Vectors) -> Array:
@@ -367,5 +350,5 @@ def _index_of(change: Change, fingerprint: str, arrays: dict[str, Any]) -> Index
         return Index(change, fingerprint, arrays["ids"], arrays.get("places"), vectors=arrays.get("vectors"))
     unit = arrays["unit"]
     form = LocalForm(arrays["centre"], unit) if "places" in arrays else GlobalForm(arrays["centre"], float(unit[0]))
-    products = Products(arrays["terms"], arrays["slack"])
+    products = CaseTerms(arrays["terms"], arrays["slack"])
     return Index(change, fingerprint, arrays["ids"], arrays.get("places"), form, (products,))

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 50  # on a terminal
-CAUTIONS = {
-    "filled_in": "missing values that were filled in",
-    "out_of_range": "values outside the training range",
-}
+CAUTIONS = {"filled_in": "missing values that were filled in", "out_of_range": "values outside the training range"}
 INTERVAL = "Low to high: of the values measured in held-out rows, 90% lay within such an interval."
 
 

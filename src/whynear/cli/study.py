@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
@@ -20,7 +19,6 @@ from rich.table import Table
 import whynear as wn
 from whynear.cli import options
 from whynear.cli.shell import errors_in_a_sentence, plain, terminated_as_interrupted, warnings_in_a_sentence
-from whynear.study.estimate import estimate
 from whynear.study.settings import StudySettings, grouped
 from whynear.utils.files import check_folder
 from whynear.utils.lazy import nothing_collected
@@ -71,7 +69,7 @@ def study(
             written = result.save(out, overwrite=overwrite)
         if as_json:
             typer.echo(json.dumps(json.loads(written[0].read_text(encoding="utf-8")), ensure_ascii=False))
-        print_answer(console, result, written)
+        print_result(console, result, written)
 
 
 def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[None]:
@@ -81,18 +79,20 @@ def _processes_ahead(engine: str, n_jobs: int | None) -> AbstractContextManager[
     from whynear.utils.threads import n_threads
     from whynear.work.processes import started_ahead
 
-    return started_ahead(n_threads(n_jobs) - 1, "whynear.study.stages")
+    return started_ahead(n_threads(n_jobs) - 1, "whynear.doors")
 
 
 MOST_FEATURES = 10
 MOST_CLASSES = 6
+BAR = 20  # letters of the longest interval
 LONG_SECONDS = 20.0  # from which the expected time is shown
 
 
-class StepList:
-    """The finished steps, each with its seconds, above a progress bar for the current one."""
+class StudySteps:
+    """The finished steps of a study with their seconds, above a bar for the current one; finished parts are kept."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, unfinished: Unfinished, *, overwrite: bool) -> None:
+        self.unfinished, self.overwrite, self.settings = unfinished, overwrite, StudySettings()
         self.console = console
         columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
         self.bar = ProgressBar(*columns, console=console, transient=True)
@@ -103,9 +103,7 @@ class StepList:
         self.bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._tick()
         self.bar.stop()
@@ -124,14 +122,6 @@ class StepList:
             seconds = time.perf_counter() - self.since
             self.console.print(f"{mark} {self.name:<42}{seconds:7.1f} s", style="dim", highlight=False)
 
-
-class StudySteps(StepList):
-    """The steps of a study, and what is done with its finished parts."""
-
-    def __init__(self, console: Console, unfinished: Unfinished, *, overwrite: bool) -> None:
-        super().__init__(console)
-        self.unfinished, self.overwrite, self.settings = unfinished, overwrite, StudySettings()
-
     def finished(self, part: str, value: Any) -> None:
         """Print what is known of the table, and keep finished parts in case of an interrupt."""
         from whynear.report.files import check_no_other_study
@@ -148,6 +138,8 @@ class StudySteps(StepList):
 
 def print_problem(console: Console, problem: Problem, settings: StudySettings) -> None:
     """Print the size and the columns of the table, and for a large one the expected time and memory."""
+    from whynear.study.fits import estimate  # here, since it imports pandas
+
     console.print(f"{plain(problem.source)}: {problem.summary}", highlight=False)
     console.print(f"target {plain(repr(problem.target))}: {_values(problem)}", highlight=False)
     for what, column, words in (
@@ -172,7 +164,7 @@ def _values(problem: Problem) -> str:
     return f"{len(problem.classes)} classes ({shown}{', ...' if len(problem.classes) > MOST_CLASSES else ''})"
 
 
-def print_answer(console: Console, result: wn.Study, written: list[Path]) -> None:
+def print_result(console: Console, result: wn.Study, written: list[Path]) -> None:
     """Print the finding, the most relevant features and the caveats that the preview does not say."""
     console.print()
     console.print(plain(result.finding()), style="bold")
@@ -186,18 +178,18 @@ def print_answer(console: Console, result: wn.Study, written: list[Path]) -> Non
     console.print(f"Written: {plain(str(written[-1]))} and {len(written) - 1} other files")
 
 
-def relevance_table(frame: DataFrame, units: str, ascii_only: bool, width: int = 20) -> Table:
+def relevance_table(frame: DataFrame, units: str, ascii_only: bool) -> Table:
     """Return the features with verdict, points lost without them, and bounds as bars; ``units`` is that of bounds."""
     table = Table(title=f"Features, those of the smallest set first (weights {units})", title_justify="left", box=None)
     table.add_column("feature", overflow="fold")
     table.add_column("verdict")
     table.add_column("points lost", justify="right")
     table.add_column("weight", justify="right")
-    table.add_column("", width=width)
+    table.add_column("", width=BAR)
     largest = max(frame["upper"].max(), sys.float_info.min)
     columns = ["feature", "verdict", "loss_without", "loss_error", "lower", "upper"]
     for feature, verdict, lost, error, lower, upper in frame[columns].to_numpy().tolist():
-        first, last = round(width * lower / largest), round(width * upper / largest)
+        first, last = round(BAR * lower / largest), round(BAR * upper / largest)
         bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
         weight = f"{lower:.2g} to {upper:.2g}"
         table.add_row(plain(feature), verdict, f"{lost:z.1f} ± {error:.1f}", weight, bar)

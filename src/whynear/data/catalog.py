@@ -234,19 +234,10 @@ def _shape(path: Path, array: str) -> tuple[int, ...] | None:
 
 
 # sets of the papers, and replacements for them, that no public service offers in this form
-ONLY_AS_FILES = frozenset(
-    [
-        "colon",
-        "covertype_10k",
-        "hia_hou_mordred",
-        "moving_squares",
-        "outdoor",
-        "pac_retention",
-        "sea",
-        "weather",
-        "wine_spectra",
-    ]
-)
+ONLY_AS_FILES = frozenset([
+    "colon", "covertype_10k", "hia_hou_mordred", "moving_squares", "outdoor", "pac_retention", "sea", "weather",
+    "wine_spectra",
+])  # fmt: skip
 
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Bunch:

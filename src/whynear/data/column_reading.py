@@ -87,23 +87,15 @@ def not_numbers_note(column: pd.Series, is_odd: pd.Series) -> str:
 class ColumnReader:
     """Reads the columns of a table, and keeps how each was read.
 
-    Attributes
-    ----------
-    source : str
-        The name of the table in errors.
-    reading : Reading
-        What the user chose; with ``strict``, what is not written plainly and not named is refused, and with
-        ``categories="onehot"``, plain numbers that are written as text are left what they are.
-    decimal : {".", ","}
-        The sign before decimals where a column can be read in two ways.
-    readings : dict of str
-        For each column that a model must read in the same way: ``"category"``, ``"number ,"`` with its sign before
-        decimals, or ``"date %d.%m.%Y"`` with its format.
+    With ``reading.strict``, what is not written plainly and not named is refused, and with ``categories="onehot"``,
+    plain numbers that are written as text are left what they are. ``readings`` holds for each column that a model must
+    read in the same way ``"category"``, ``"number ,"`` with its sign before decimals, or ``"date %d.%m.%Y"`` with its
+    format.
     """
 
-    source: str
+    source: str  # the name of the table in errors
     reading: Reading
-    decimal: Decimal = "."
+    decimal: Decimal = "."  # where a column can be read in two ways
     readings: dict[str, str] = field(default_factory=dict)
     _missing: dict[str, Counter[str]] = field(default_factory=dict)
     _written: dict[str, WrittenNumbers] = field(default_factory=dict)

@@ -198,33 +198,15 @@ EXACT_WHOLE_NUMBERS = 2**53  # from which not every whole number is a floating-p
 
 @dataclass(frozen=True, eq=False)
 class TextFile:
-    """A table in text, checked line by line.
+    """A table in text, checked line by line."""
 
-    Attributes
-    ----------
-    path : Path
-        The file, for messages.
-    data : bytes
-        Its content, in UTF-8.
-    separator : str
-        What separates its columns.
-    header : list of str
-        The content of its first line.
-    names : list of str
-        The names of its columns, made unique.
-    n_rows : int
-        The number of its rows.
-    notes : tuple of str
-        What was changed while reading it, beside names.
-    """
-
-    path: Path
-    data: bytes
+    path: Path  # for messages
+    data: bytes  # in UTF-8
     separator: str
-    header: list[str]
-    names: list[str]
+    header: list[str]  # the content of its first line
+    names: list[str]  # of its columns, made unique
     n_rows: int
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was changed while reading it, beside names
 
     def frame(self) -> pd.DataFrame:
         """Return the table: columns of plain numbers as numbers, of codes such as 007 and of all else as text."""

@@ -348,15 +348,9 @@ def make_casebase(n_cases: int = 50_000, n_features: int = 76, random_state: See
 
 @dataclass(frozen=True, eq=False)
 class RotationSimilarity:
-    r"""The best correlation of two patterns over all rotations of one of them.
+    """The best correlation of two patterns over all rotations of one of them."""
 
-    Parameters
-    ----------
-    patterns : ndarray of shape (n, 64)
-        One pattern per row, mean 0 and norm 1.
-    """
-
-    patterns: NDArray[np.float32]
+    patterns: NDArray[np.float32]  # of shape (n, 64): one per row, mean 0 and norm 1
 
     def __call__(self, i: int, others: ArrayLike) -> NDArray[np.float64]:
         """Return the similarity of case ``i`` to each of the cases ``others`` (indices), in [-1, 1]."""

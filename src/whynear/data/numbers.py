@@ -43,30 +43,14 @@ _DIGITS: dict[Decimal, re.Pattern[str]] = {".": _digits(r"\.", ","), ",": _digit
 
 @dataclass(frozen=True, eq=False)
 class WrittenNumbers:
-    """A column of text as numbers.
+    """A column of text as numbers; a value that is written as a limit, such as ``<5``, is taken at the limit."""
 
-    Attributes
-    ----------
-    values : ndarray of float
-        The numbers; NaN where the column has no value.
-    decimal : {".", ","}
-        The sign before the decimals.
-    how : tuple of str
-        In which ways the numbers are not written plainly; empty where they are.
-    example : tuple of str and float
-        The first text that is not written plainly, and its number.
-    n_censored : int
-        Number of values that are written as a limit, such as ``<5``; they are taken at the limit.
-    censored : str
-        The first of them; empty without one.
-    """
-
-    values: Array
+    values: Array  # NaN where the column has no value
     decimal: Decimal
-    how: tuple[str, ...]
-    example: tuple[str, float]
-    n_censored: int
-    censored: str
+    how: tuple[str, ...]  # the ways in which the numbers are not written plainly
+    example: tuple[str, float]  # the first text that is not written plainly, and its number
+    n_censored: int  # values that are written as a limit
+    censored: str  # the first of them; empty without one
 
 
 def written_numbers(column: pd.Series, decimal: Decimal | None = None, likely: Decimal = ".") -> WrittenNumbers | None:
@@ -237,24 +221,12 @@ _OF_MODEL = "the table that the model was fitted to"
 
 @dataclass(frozen=True)
 class Expected:
-    """How the tables of a model are written.
+    """How the tables of a model are written."""
 
-    Attributes
-    ----------
-    decimal : {".", ","} or None
-        The sign before the decimals in the table it was fitted to; None where that is not known.
-    numbers : frozenset of str or None
-        The columns that it takes as numbers; None if any column may hold some.
-    plain : frozenset of str
-        Those of them that had no decimal commas. Decimal points in them are nothing new.
-    columns : frozenset of str
-        All columns that it takes.
-    """
-
-    decimal: Decimal | None = None
-    numbers: frozenset[str] | None = None
-    plain: frozenset[str] = frozenset()
-    columns: frozenset[str] = frozenset()
+    decimal: Decimal | None = None  # in the table it was fitted to; None where that is not known
+    numbers: frozenset[str] | None = None  # the columns that it takes as numbers; None if any column may hold some
+    plain: frozenset[str] = frozenset()  # those of them without decimal commas: decimal points in them are nothing new
+    columns: frozenset[str] = frozenset()  # all that it takes
 
     @property
     def is_plain(self) -> bool:
@@ -342,17 +314,12 @@ def decided(signs: Mapping[str, Signs], expected: Expected, usual: Decimal) -> t
     return decimal, []
 
 
-def decimal_of(frame: pd.DataFrame, expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, list[str]]:
+def decimal_of(pieces: Iterable[pd.DataFrame], expected: Expected = NOTHING_KNOWN) -> tuple[Decimal, list[str]]:
     """Return the sign before the decimals in the columns of text of a table, and notes as `decided` does.
 
-    >>> decimal_of(pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]}))
+    >>> decimal_of([pd.DataFrame({"a": ["6,10"], "b": ["4.236"], "c": [0.5]})])
     (',', [])
     """
-    return decimal_of_pieces([frame], expected)
-
-
-def decimal_of_pieces(pieces: Iterable[pd.DataFrame], expected: Expected) -> tuple[Decimal, list[str]]:
-    """Return what `decimal_of` returns, of a table that comes a piece at a time."""
     signs: dict[str, Signs] = {}
     for frame in pieces:
         for name in frame.columns:

@@ -21,27 +21,13 @@ NUMBERS, TEXT, DATES = "numbers", "text", "dates"
 
 @dataclass(frozen=True)
 class ParquetFacts:
-    """The description of a table at the end of a Parquet file.
+    """The description of a table at the end of a Parquet file."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The names of the columns, made unique.
-    notes : tuple of str
-        What was changed in them.
-    kinds : tuple of str or None
-        What each column holds: "numbers", "text", "dates", another type by its name; None where it holds nothing.
-    rows_of_groups : tuple of int
-        The number of rows of each row group.
-    index : tuple of str
-        The columns that pandas saved its index in.
-    """
-
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
-    kinds: tuple[str | None, ...]
+    names: tuple[str, ...]  # of the columns, made unique
+    notes: tuple[str, ...]  # what was changed in them
+    kinds: tuple[str | None, ...]  # NUMBERS, TEXT, DATES, another type by its name; None where a column holds nothing
     rows_of_groups: tuple[int, ...]
-    index: tuple[str, ...]
+    index: tuple[str, ...]  # the columns that pandas saved its index in
 
     @property
     def n_rows(self) -> int:

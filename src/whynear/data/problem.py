@@ -17,7 +17,7 @@ from sklearn.base import clone
 from whynear.data.caveats import filled_in, remarks_on, unchanging
 from whynear.data.cells import is_missing
 from whynear.data.column_reading import DATE, ColumnReader
-from whynear.data.column_types import features_of
+from whynear.data.column_types import features_of, target_of
 from whynear.data.encoder import TableEncoder, holds_text, is_ordered
 from whynear.data.options import Reading, Splitting, TableRefused
 from whynear.data.reading import NamedTable
@@ -34,7 +34,6 @@ from whynear.data.rows import (
     weights_of,
 )
 from whynear.data.spectra import SpectralAxis, spectral_axis
-from whynear.data.target import target_of
 from whynear.utils.text import counted, listed
 
 

@@ -214,7 +214,7 @@ class NamedTable:
         """Return the sign before the decimals, and the notes; columns of text show it where no text file did."""
         if self.decimal is not None:
             return self.decimal, self.notes
-        decimal, said = decimal_of(self.frame, expected)
+        decimal, said = decimal_of([self.frame], expected)
         return decimal, (*self.notes, *said)
 
 
@@ -313,22 +313,12 @@ def _read_folder(folder: Path, encoding: str, expected: Expected) -> NamedTable:
 
 @dataclass(frozen=True, eq=False)
 class ModelColumns:
-    """The columns of a model, and how they were written in the table it was fitted to.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns.
-    texts : tuple of str
-        Those that hold categories.
-    readings : dict of str to str
-        How columns are read, and ``missing`` which of their values are missing: as in a `TableEncoder`.
-    """
+    """The columns of a model, and how they were written in the table it was fitted to."""
 
     names: tuple[str, ...]
-    texts: tuple[str, ...]
-    readings: Mapping[str, str]
-    missing: Codes
+    texts: tuple[str, ...]  # those that hold categories
+    readings: Mapping[str, str]  # as in a `TableEncoder`
+    missing: Codes  # as in a `TableEncoder`
 
     @classmethod
     def behind(

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from whynear.data.cells import date_formats, days, holds_dates, is_missing
@@ -276,6 +277,13 @@ def taken(separation: Separation | None, rows: NDArray[Any]) -> Any:
     if separation is None:
         return None
     return separation.iloc[rows] if isinstance(separation, pd.Series) else separation[rows]
+
+
+def rows_of(X: Any, rows: NDArray[Any]) -> Any:
+    """Return rows of a table, an array, a sparse array or a list, at positions from 0."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X.tocsr()[rows] if issparse(X) else np.asarray(X)[rows]
 
 
 def n_different(separation: ArrayLike | TimeOrder) -> int:

@@ -271,23 +271,12 @@ _UNITS = {
     "µm": ("um", "µm", "μm", "micron", "microns", "micrometer", "micrometre"),
     "cm⁻¹": ("cm-1", "cm^-1", "cm.1", "cm⁻¹", "1/cm", "cm−1", "wavenumber"),
     "m/z": ("m/z", "mz"),
-    "ppm": ("ppm",),
-    "eV": ("ev",),
-    "keV": ("kev",),
-    "Hz": ("hz",),
-    "kHz": ("khz",),
-    "MHz": ("mhz",),
-    "GHz": ("ghz",),
-    "THz": ("thz",),
+    **{unit: (unit.lower(),) for unit in ("ppm", "eV", "keV", "Hz", "kHz", "MHz", "GHz", "THz")},
 }
 _QUANTITIES = {
-    "nm": "wavelength",
-    "µm": "wavelength",
-    "cm⁻¹": "wavenumber",
-    "ppm": "chemical shift",
-    "eV": "energy",
+    "nm": "wavelength", "µm": "wavelength", "cm⁻¹": "wavenumber", "ppm": "chemical shift", "eV": "energy",
     "keV": "energy",
-}
+}  # fmt: skip
 _UNIT_OF = {written: unit for unit, spellings in _UNITS.items() for written in spellings}
 
 

@@ -70,17 +70,12 @@ class Fault:
 
 
 class Decoding:
-    """The text of bytes that come a piece at a time, with their place for errors.
-
-    Attributes
-    ----------
-    held : bytes
-        The beginning of a letter that the next piece ends.
-    """
+    """The text of bytes that come a piece at a time, with their place for errors."""
 
     def __init__(self, encoding: str, offset: int = 0) -> None:
         self.decoder = codecs.getincrementaldecoder(encoding)()
-        self.offset, self.line, self.held = offset, 1, b""
+        self.offset, self.line = offset, 1
+        self.held = b""  # the beginning of a letter that the next piece ends
 
     def decode(self, piece: bytes, is_last: bool) -> str | Fault:
         """Return the text of the next piece, or the first byte of it that does not fit."""
@@ -175,25 +170,13 @@ class TextPieces:
     """Text from bytes that come a piece at a time; its encoding is found as `as_utf_8` finds that of a whole.
 
     The first letter outside ASCII decides: all text is UTF-8, or all is Windows-1252 or latin-1. UTF-16 without a mark
-    is found if its first letter is one of latin-1.
-
-    Attributes
-    ----------
-    known : str
-        The encoding that is named, or that was found so far.
-
-    Parameters
-    ----------
-    source : object
-        The name of the text in errors.
-    encoding : str, default="auto"
-        The encoding; ``"auto"`` finds it.
+    is found if its first letter is one of latin-1. ``source`` is the name of the text in errors.
     """
 
     def __init__(self, source: object, encoding: str = AUTO) -> None:
         check_encoding(encoding)
         self.source, self.encoding = source, encoding
-        self.known = "utf-8" if encoding == AUTO else encoding
+        self.known = "utf-8" if encoding == AUTO else encoding  # or what was found so far
 
     def notes(self) -> list[str]:
         """Return the notes on the encoding that was found."""

@@ -77,29 +77,16 @@ Opened = Callable[[Path], TextFile]
 class TextTable:
     """What text files hold, all of them taken as one table.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the columns, without a first one that has none and labels the rows.
-    labels : str or None
-        What that one holds; see `labels_in`.
-    rows_of_files : tuple of int
-        The number of rows of each file.
-    texts : frozenset of str
-        The columns that are text: a value of them in some file is, or they are written with points between thousands,
-        or floating-point numbers would round them.
-    decimal : {".", ","}
-        The sign before the decimals.
-    notes : tuple of str
-        What was changed while reading the files.
+    Columns in ``texts`` are text: a value of them in some file is, or they are written with points between thousands,
+    or floating-point numbers would round them.
     """
 
-    columns: tuple[str, ...]
-    labels: Labels | None
+    columns: tuple[str, ...]  # their names, without a first one that has none and labels the rows
+    labels: Labels | None  # what that one holds
     rows_of_files: tuple[int, ...]
     texts: frozenset[str]
     decimal: Decimal
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was changed while reading the files
 
     def read(self, path: Path, encoding: str = AUTO) -> pd.DataFrame:
         """Return the rows of one of the files."""

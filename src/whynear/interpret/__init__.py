@@ -1,13 +1,16 @@
 """Interpretation of a metric on data: null space, relevance intervals, effective dimension."""
 
-from whynear.interpret.dimension import EffectiveDimension, effective_dimension
 from whynear.interpret.floor import Floor, relevance_floor
 from whynear.interpret.intervals import relevance_intervals
 from whynear.interpret.null_space import NullSpace, NullSpaceProjector, null_space, regularize
 from whynear.interpret.paths import RegularizationPaths, regularization_paths
-from whynear.interpret.relevance import Relevance
-from whynear.interpret.substitutes import Substitutes
-from whynear.interpret.tolerance import RelevanceTolerance, relevance_tolerance
+from whynear.interpret.relevance import Relevance, Substitutes
+from whynear.interpret.validation import (
+    EffectiveDimension,
+    RelevanceTolerance,
+    effective_dimension,
+    relevance_tolerance,
+)
 
 __all__ = [
     "EffectiveDimension",

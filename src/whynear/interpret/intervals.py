@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 
 from whynear.interpret import programs
 from whynear.interpret.null_space import RowProblem, maps_with_directions, quadratic_and_rows, row_problems
-from whynear.interpret.relevance import Certificate, Relevance, RowBounds, strengths
-from whynear.interpret.substitutes import Substitutes
+from whynear.interpret.relevance import Certificate, Relevance, RowBounds, Substitutes, strengths
 from whynear.metric import Metric
 from whynear.utils.arrays import Array
 from whynear.utils.checks import choice, number
@@ -58,16 +57,9 @@ class SummedRelevance(Relevance):
 
 
 def by_column(relevance: Relevance, sources: Sequence[str], columns: Sequence[str] | None = None) -> SummedRelevance:
-    """Sum the relevance of features that come from the same column.
+    """Sum the relevance of features that come from the same column; ``sources`` names the column of each feature.
 
-    Parameters
-    ----------
-    relevance : Relevance
-        The relevance of the features of the metric.
-    sources : sequence of str
-        For each of them the column it comes from.
-    columns : sequence of str, optional
-        All columns in their order, also those that no feature comes from; those of the features without it.
+    ``columns`` are all columns in their order, also those that no feature comes from; those of the features without it.
     """
     names = tuple(dict.fromkeys(sources)) if columns is None else tuple(columns)
     given = np.array(sources)

@@ -23,10 +23,7 @@ from whynear.utils.arrays import Array
 
 
 def regularize(
-    metric: Metric | BaseEstimator,
-    X: ArrayLike,
-    effective_dim: int | None = None,
-    prototypes: ArrayLike | None = None,
+    metric: Metric | BaseEstimator, X: ArrayLike, effective_dim: int | None = None, prototypes: ArrayLike | None = None
 ) -> LinearMetric | LocalMetric:
     r"""Remove from a metric the part that acts where the data do not vary.
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from whynear.data.cells import is_code, is_missing
+from whynear.data.column_types import class_names
 from whynear.data.numbers import numbers_or_texts_of_numbers
 from whynear.data.problem import Problem, TargetKind
 from whynear.data.reading import NamedTable
-from whynear.data.target import class_names
 from whynear.large.fitting import fit as fit_partitions
 from whynear.large.parts import PartedTable, TablePart
 from whynear.learn.registry import LEARNERS
@@ -35,51 +35,21 @@ COPIES_OF_NUMBERS = 4  # in float64, while a loss is summed over parts
 
 @dataclass(frozen=True, eq=False)
 class LargeRows:
-    """All rows of a table that does not fit in memory, beside a problem of some of them.
-
-    Attributes
-    ----------
-    table : PartedTable
-        The table in parts.
-    target : str
-        The column to predict.
-    kind : {"classes", "numbers"}
-        What it holds.
-    classes : frozenset of str
-        The classes that are learned; rows of others are left out.
-    held_out : tuple of TablePart
-        The parts from which nothing is learned.
-    why_none : str
-        Why there are none, if so.
-    rare_rows : Problem
-        Rows beside the sample that show what columns hold, none of them held out.
-    missing : tuple of str
-        Values that stand for missing ones.
-    weight : str or None
-        The column with the weights of the rows.
-    n_rows : int
-        How many rows are read at once.
-    n_sampled : int
-        How many rows the sample has.
-    n_learnable : int
-        How many rows of the table can be learned from: those that are not held out and have a class.
-    room : float
-        Bytes of memory for the rows.
-    """
+    """All rows of a table that does not fit in memory, beside a problem of some of them."""
 
     table: PartedTable
-    target: str
+    target: str  # the column to predict
     kind: TargetKind
-    classes: frozenset[str]
-    held_out: tuple[TablePart, ...]
-    why_none: str
-    rare_rows: Problem
-    missing: tuple[str, ...]
-    weight: str | None
-    n_rows: int
+    classes: frozenset[str]  # that are learned; rows of others are left out
+    held_out: tuple[TablePart, ...]  # from which nothing is learned
+    why_none: str  # are held out, if so
+    rare_rows: Problem  # beside the sample: they show what columns hold, none of them is held out
+    missing: tuple[str, ...]  # values that stand for missing ones
+    weight: str | None  # the column with the weights of the rows
+    n_rows: int  # read at once
     n_sampled: int
-    n_learnable: int
-    room: float
+    n_learnable: int  # rows of the table that are not held out and have a class
+    room: float  # bytes of memory for the rows
 
     def with_rare_rows(self, sample: Problem) -> Problem:
         """Return the rows that a model is fitted to in memory: a sample, and the rare rows."""

@@ -13,19 +13,19 @@ import pandas as pd
 
 from whynear.data.caveats import filled_in
 from whynear.data.cells import is_missing
+from whynear.data.column_types import class_names, unusable_target
 from whynear.data.numbers import written_numbers
 from whynear.data.options import Reading, Splitting, TableRefused, with_suggestion
 from whynear.data.parquet import name_of_index
 from whynear.data.problem import Problem, WholeTable, checked_target, problem_from
 from whynear.data.reading import NamedTable, is_text_file
 from whynear.data.rows import ROW_NUMBERS, names_in, note_on_repeated_names, note_on_unnamed
-from whynear.data.target import class_names, unusable_target
 from whynear.data.text_files import AUTO
 from whynear.large.all_rows import LargeRows
 from whynear.large.parts import PartedTable, TablePart, has_parts, open_parts, rows_and_columns
 from whynear.large.scan import MOST_CLASSES_COUNTED, Scan, joined_rows, scan
 from whynear.learn.registry import Traits
-from whynear.study.estimate import TABLE_COPIES
+from whynear.study.fits import TABLE_COPIES
 from whynear.study.learning import check_learnable
 from whynear.study.settings import COMPARED_ROWS, StudySettings
 from whynear.utils.progress import Steps

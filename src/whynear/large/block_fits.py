@@ -9,8 +9,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.large.collections import ReadTable, Summary
 from whynear.large.partitions import (
+    ReadTable,
+    Summary,
     computed,
     computed_where_kept,
     groups_where_kept,

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from whynear.large.block_fits import RemoteBlocks, RemotePairs, classes_of, labelled
-from whynear.large.collections import read_table
 from whynear.large.local_metrics import RegionalTraining
 from whynear.large.partitions import (
     computed_where_kept,
     paired_partitions,
     partitions_of,
+    read_table,
     shared,
     task,
     with_whole_rows,

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whynear.large.collections import ReadTable
-from whynear.large.partitions import computed, items, kept, task
+from whynear.large.partitions import ReadTable, computed, items, kept, task
 from whynear.learn.lann.fitting import FitSettings, FittedMetrics, LossCurve, fit_local_metrics, train_local
 from whynear.learn.lann.training import EXACT_LIST_CASES, Schedule, StepRule, TrainingCases, candidate_lists
 from whynear.learn.solvers import Callback
 from whynear.metric import DiagonalMetric
 from whynear.search import NeighborSearch
-from whynear.search.near_lists import neighborly_order
+from whynear.search.approximate import neighborly_order
 from whynear.utils.arrays import Array, Indices
 
 BORDER_SHARE = 0.1  # of the rows of a part that is cut: those nearest to the cut belong to both sides

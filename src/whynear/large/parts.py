@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of_pieces
+from whynear.data.numbers import NOTHING_KNOWN, Decimal, Expected, decimal_of
 from whynear.data.parquet import BATCH_ROWS, TEXT, UNNAMED_INDEX, parquet_batches, parquet_facts
 from whynear.data.reading import (
     check_alike,
@@ -38,40 +38,17 @@ class TablePart:
 
 @dataclass(frozen=True, eq=False)
 class PartedTable:
-    """A table in parts, which are read one after the other.
+    """A table in parts, which are read one after the other."""
 
-    Attributes
-    ----------
-    source : str
-        Its name in messages.
-    columns : tuple of str
-        The names of its columns.
-    parts : tuple of TablePart
-        All rows, in order.
-    texts : frozenset of str
-        The columns that hold text in some part, and are text in all.
-    notes : tuple of str
-        What was changed while reading it.
-    index : str or None
-        The column with the names of the rows, in which pandas saved them or which has no name in text files.
-    encoding : str
-        The encoding of text files.
-    decimal : {".", ","} or None
-        The sign before the decimals where a text such as ``1,234`` can be read in two ways; None where it is not
-        decided yet.
-    written : TextTable or None
-        How text files are written.
-    """
-
-    source: str
+    source: str  # its name in messages
     columns: tuple[str, ...]
-    parts: tuple[TablePart, ...]
-    texts: frozenset[str]
-    notes: tuple[str, ...] = ()
-    index: str | None = None
-    encoding: str = AUTO
-    decimal: Decimal | None = None
-    written: TextTable | None = None
+    parts: tuple[TablePart, ...]  # all rows, in order
+    texts: frozenset[str]  # the columns that hold text in some part, and are text in all
+    notes: tuple[str, ...] = ()  # on what was changed while reading it
+    index: str | None = None  # the names of the rows: saved by pandas, or a column without a name in text files
+    encoding: str = AUTO  # of text files
+    decimal: Decimal | None = None  # in texts such as ``1,234``, which can be read in two ways; None if undecided yet
+    written: TextTable | None = None  # how text files are written
 
     @property
     def n_rows(self) -> int:
@@ -159,7 +136,7 @@ def _of_parquet(files: list[Path], source: str, notes: tuple[str, ...], expected
     decimal, said = expected.decimal, list[str]()
     if columns := [name for name in texts if name in (expected.numbers or ())]:  # a model takes numbers stored as text
         batches = (parquet_batches(part.path, part.group or 0, BATCH_ROWS, columns) for part in parts)
-        decimal, said = decimal_of_pieces((frame for frames in batches for frame in frames), expected)
+        decimal, said = decimal_of((frame for frames in batches for frame in frames), expected)
     several = first.index if len(first.index) > 1 else ()  # levels of names, which are no features
     return PartedTable(
         source=source,

@@ -28,31 +28,15 @@ from whynear.utils.columns import column_names, default_names, refuse_counts
 
 @dataclass(frozen=True)
 class Moments:
-    """Summary of the values of each column of some rows.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    names : tuple of str or None
-        The names of the columns, if they have any.
-    counts : ndarray of shape (n_features,)
-        Number of values that are not missing.
-    infinities : ndarray of shape (n_features,)
-        Number of infinite values.
-    mean, squares : ndarray of shape (n_features,)
-        The mean, and the sum of the squares about it.
-    low, high : ndarray of shape (n_features,)
-        The smallest and the largest value, NaN without any.
-    """
+    """Summary of the values of each column of some rows."""
 
     n_rows: int
-    names: tuple[str, ...] | None
-    counts: Indices
+    names: tuple[str, ...] | None  # of the columns, if they have any
+    counts: Indices  # of values that are not missing
     infinities: Indices
     mean: Array
-    squares: Array
-    low: Array
+    squares: Array  # their sum about the mean
+    low: Array  # the smallest value, NaN without any
     high: Array
 
     @property

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from whynear.data.cells import MISSING_SIGNS, holds_strings, is_code, is_missing, missing_signs
+from whynear.data.column_types import MOST_CLASSES, class_names
 from whynear.data.parquet import joined
-from whynear.data.target import MOST_CLASSES, class_names
 from whynear.large.parts import PartedTable, TablePart
 from whynear.utils.columns import as_numbers
 from whynear.utils.progress import Report
@@ -145,27 +145,14 @@ class DistinctValues:
 
 
 class ColumnStatistics:
-    """What a column holds, whatever the batches in which its rows are added.
-
-    Attributes
-    ----------
-    n_rows, missing, infinite : int
-        The number of its rows, of missing values and of infinite ones.
-    minimum, maximum : float
-        Of its finite numbers; NaN without any.
-    levels : Counter of str
-        The number of rows of each text; of more than 1,000 different ones, only those of signs for missing values.
-    shown : dict of str to int
-        Rows that show what the column holds: a missing value, the extremes, a fraction, each of few texts, each shape
-        of many.
-    """
+    """What a column holds, whatever the batches in which its rows are added."""
 
     def __init__(self) -> None:
         self.n_rows = self.missing = self.infinite = 0
-        self.minimum = self.maximum = math.nan
-        self.levels: Counter[str] = Counter()
-        self.has_many_levels = False
-        self.shown: dict[str, int] = {}
+        self.minimum = self.maximum = math.nan  # of its finite numbers
+        self.levels: Counter[str] = Counter()  # the rows of each text; of many texts only signs for missing values
+        self.has_many_levels = False  # more than 1,000
+        self.shown: dict[str, int] = {}  # a row for a gap, the extremes, a fraction, each of few texts, shapes of many
         self._shapes: set[str] = set()
         self._distinct = DistinctValues()
 
@@ -244,25 +231,14 @@ MOST_ROWS_NAMED = 11  # of rows with a fault, in a message
 
 
 class ClassCounts:
-    """The number of rows of each value of a target, of all rows and of those that are not held out.
-
-    Attributes
-    ----------
-    n_missing : int
-        The number of rows without a target.
-    counts, learned : Counter of str
-        Rows of each value, as long as there are not ``too_many``: more than 5,000 texts, or more numbers than classes
-        can have.
-    faults : Counter of str
-        Rows of signs for missing values and of infinities.
-    """
+    """The number of rows of each value of a target, of all rows and of those that are not held out."""
 
     def __init__(self, is_text: bool) -> None:
         self.most_counted = MOST_CLASSES_COUNTED if is_text else MOST_CLASSES + 2  # with infinities
-        self.n_missing = 0
-        self.faults: Counter[str] = Counter()
-        self.counts: Counter[str] = Counter()
-        self.learned: Counter[str] = Counter()
+        self.n_missing = 0  # rows without a target
+        self.faults: Counter[str] = Counter()  # rows of signs for missing values and of infinities
+        self.counts: Counter[str] = Counter()  # of each value, as long as there are not too many
+        self.learned: Counter[str] = Counter()  # the same of rows that are not held out
         self.too_many = False
         self.rows: dict[str, list[int]] = {}  # the first, of signs for missing values and of infinities
         self.least, self.most = math.inf, -math.inf
@@ -313,24 +289,12 @@ class ClassCounts:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What one pass over a table found.
-
-    Attributes
-    ----------
-    columns : dict of str to ColumnStatistics
-        What each column holds, in all rows.
-    classes : ClassCounts
-        What the target holds.
-    sample : DataFrame
-        A uniform sample of the rows that are not held out, with at least two of each class.
-    rare_rows : DataFrame
-        Further rows, that show what the columns hold: extremes, missing values, rare texts.
-    """
+    """What one pass over a table found."""
 
     columns: dict[str, ColumnStatistics]
     classes: ClassCounts
-    sample: pd.DataFrame
-    rare_rows: pd.DataFrame
+    sample: pd.DataFrame  # uniform, of the rows that are not held out, with at least two of each class
+    rare_rows: pd.DataFrame  # further ones that show what the columns hold: extremes, missing values, rare texts
 
 
 def scan(

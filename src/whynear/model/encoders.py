@@ -146,20 +146,7 @@ class ColumnEncoder:
     """The part of a ColumnTransformer before its scalers: numbers unchanged, categories one-hot.
 
     Missing values are filled in where an imputer comes first. It has the methods of a `TableEncoder` that
-    `FittedPipeline` uses.
-
-    Attributes
-    ----------
-    feature_names_in_ : tuple of str
-        The columns of the table.
-    made_ : list of str
-        The columns made, in the order of the ColumnTransformer.
-    sources_ : list of str
-        For each of them the column of the table it comes from.
-    text_columns, filled_columns : tuple of str
-        The columns that hold categories, and those in which missing values are filled in.
-    widths : list of int
-        How many columns each block makes.
+    `FittedPipeline` uses. Columns made are in the order of the ColumnTransformer.
     """
 
     def __init__(self, step: Any, blocks: Sequence[Block]) -> None:
@@ -170,7 +157,7 @@ class ColumnEncoder:
         columns = np.array(self.feature_names_in_, dtype=object)
         made: list[str] = []
         self.sources_: list[str] = []
-        self.widths: list[int] = []
+        self.widths: list[int] = []  # how many columns each block makes
         self._encoded: list[list[str]] = []  # the one-hot columns of each block
         for block in blocks:
             filled = kept_columns([part for step in block.imputers for part in linear_steps(step)], len(block.inputs))
@@ -295,18 +282,7 @@ class SpectralEncoder:
     """The columns in which the metric behind preprocessed spectra is stated: channels keep their names.
 
     Preprocessing need not be linear, so the metric is one of the preprocessed channels, not of those of the table. It
-    has the methods of a `TableEncoder` that `FittedPipeline` uses.
-
-    Attributes
-    ----------
-    table_encoder : TableEncoder or None
-        The encoder before the preprocessing.
-    preprocessing : tuple of SpectralTransformer
-        The steps.
-    feature_names_in_ : tuple of str
-        The columns of the table.
-    made_, sources_ : list of str
-        The columns made, and for each the column of the table it comes from.
+    has the methods of a `TableEncoder` that `FittedPipeline` uses, and may have one before the preprocessing.
     """
 
     def __init__(

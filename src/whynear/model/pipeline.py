@@ -59,30 +59,14 @@ CLASSIFIER_ATTRIBUTES = ("metric_", "classes_", "predict", "predict_proba", "evi
 
 @dataclass(frozen=True, eq=False)
 class FittedPipeline:
-    """A fitted learner, the steps before it, the encoder before these, and the columns the model takes.
+    """A fitted learner, the steps before it, the encoder before these, and the columns the model takes."""
 
-    Attributes
-    ----------
-    encoder : TableEncoder, ColumnEncoder, SpectralEncoder or None
-        The encoder of the table; None where the table holds numbers and no step preprocesses spectra.
-    steps : tuple of estimators
-        The steps between the encoder and the learner.
-    learner : estimator
-        The last estimator.
-    columns : tuple of str
-        The columns of the table; ``x0``, ``x1``, ... if it was fitted without names.
-    named : bool
-        Whether it was fitted with names.
-    model : estimator
-        The whole model.
-    """
-
-    encoder: Encoder | None
-    steps: tuple[Any, ...]
-    learner: Any
-    columns: tuple[str, ...]
-    named: bool
-    model: Any
+    encoder: Encoder | None  # None where the table holds numbers and no step preprocesses spectra
+    steps: tuple[Any, ...]  # between the encoder and the learner
+    learner: Any  # the last estimator
+    columns: tuple[str, ...]  # of the table; x0, x1, ... if it was fitted without names
+    named: bool  # whether it was fitted with names
+    model: Any  # the whole of it
 
     @classmethod
     def of(cls, model: Any) -> FittedPipeline:
@@ -191,7 +175,6 @@ class FittedPipeline:
             X = X.to_frame().T
         elif not isinstance(X, pd.DataFrame):
             check_dense(X, what)
-            check_unmasked(X, what)
             check_unmasked(X, what)
             values = np.asarray(X)
             if values.ndim not in (1, 2):

@@ -87,14 +87,7 @@ def kinds_known(model: FittedPipeline) -> tuple[UnusualKind, ...]:
 def unusual_values(model: FittedPipeline, table: pd.DataFrame, seen: Any) -> list[list[UnusualValue]]:
     """Return the unusual values of each row, in the order of the columns; those without any weight are left out.
 
-    Parameters
-    ----------
-    model : FittedPipeline
-        The model.
-    table : DataFrame
-        Rows as `FittedPipeline.table` returns them.
-    seen : array-like
-        The same rows as `FittedPipeline.seen` returns them.
+    Rows are given as `FittedPipeline.table` and as `FittedPipeline.seen` returns them.
     """
     view = _Inputs(model, model.read(table), np.asarray(seen, dtype=np.float64))
     candidates = sorted({*view.filled(), *view.out_of_range(), *view.unseen()})

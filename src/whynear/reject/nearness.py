@@ -145,9 +145,9 @@ def sq_distances_by_class(held: LabelledCases, X: Array, n_classes: int) -> Arra
     return sq
 
 
-def shares_of_nearest(held: LabelledCases, X: Array, n_classes: int, k: int = N_NEAR) -> Array:
-    """Return the share of each class among the k nearest cases of each row, of all cases where there are fewer."""
-    nearest = ExactSearch(*_among(held, slice(None))).find(X, min(k, len(held.codes)))[1]
+def shares_of_nearest(held: LabelledCases, X: Array, n_classes: int) -> Array:
+    """Return the share of each class among the 25 nearest cases of each row, of all cases where there are fewer."""
+    nearest = ExactSearch(*_among(held, slice(None))).find(X, min(N_NEAR, len(held.codes)))[1]
     return votes_by_class(held.codes[nearest], np.full(nearest.shape, 1 / nearest.shape[1]), n_classes)
 
 

@@ -8,13 +8,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from whynear.data.rows import TimeOrder, split_rows
+from whynear.data.rows import TimeOrder, rows_of, split_rows
 from whynear.metric.steps import estimators_of
 from whynear.model.files import register
 from whynear.reject.calibration import (
@@ -79,13 +78,6 @@ def checked_target(X: Any, y: ArrayLike | None) -> NDArray[Any]:
     if not len(labels):
         raise ValueError("At least one case is needed, got 0 samples.")
     return labels
-
-
-def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return rows of a table, an array, a sparse array or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X.tocsr()[rows] if issparse(X) else np.asarray(X)[rows]
 
 
 def held_out_nearness(

@@ -123,12 +123,7 @@ class Promise:
 
 
 def promise_of(
-    certainty: Array,
-    right: NDArray[np.bool_],
-    others: Array,
-    accuracy: float,
-    confidence: float,
-    unit: str = "cases",
+    certainty: Array, right: NDArray[np.bool_], others: Array, accuracy: float, confidence: float, unit: str = "cases"
 ) -> Promise:
     """Return the promise that independent calibration cases allow.
 

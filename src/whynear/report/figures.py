@@ -8,14 +8,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whynear.embed.embedding import plot_embedding
+from whynear.embed import plot_embedding
 from whynear.explain import plot_class_profiles
 from whynear.reject.outcome import draw_curve
 from whynear.study.errors import ErrorAnatomy, Residuals
@@ -62,8 +62,7 @@ def _drawings(study: Study) -> Iterator[Piece]:
     yield _piece("verdicts", partial(study.verdicts.plot, most=MOST_LINES), (7.4, 1.4 + 0.24 * shown))
     if study.spectra is not None:
         draw = partial(draw_spectrum, study.spectra, study.verdicts)
-        arguments = {"name": "spectrum", "draw": draw, "size": (7.4, 4.8), "whole": True}
-        yield Piece(svg, arguments, SECONDS_OF_A_FIGURE)
+        yield _piece("spectrum", draw, (7.4, 4.8), whole=True)
     if len(study.verdicts.sets.curve) > 1:
         yield _piece("sets", study.verdicts.sets.plot, (7.4, 3.6))
     if study.verdicts.stand_ins.pairs:
@@ -98,11 +97,11 @@ def _of_cases(study: Study) -> Iterator[Piece]:
         yield _piece("profiles", partial(plot_class_profiles, study.profiles), (7.4, height))
 
 
-def _piece(name: str, draw: Callable[[Axes], object], size: tuple[float, float]) -> Piece:
-    return Piece(svg, {"name": name, "draw": draw, "size": size}, SECONDS_OF_A_FIGURE)
+def _piece(name: str, draw: Callable[..., object], size: tuple[float, float], whole: bool = False) -> Piece:
+    return Piece(svg, {"name": name, "draw": draw, "size": size, "whole": whole}, SECONDS_OF_A_FIGURE)
 
 
-def svg(name: str, draw: Callable[..., object], size: tuple[float, float], *, whole: bool = False) -> tuple[str, str]:
+def svg(name: str, draw: Callable[..., object], size: tuple[float, float], whole: bool = False) -> tuple[str, str]:
     """Return the name, and as SVG text what a function draws on axes, or on a whole figure."""
     return name, svg_text(name, draw if whole else lambda figure: draw(figure.add_subplot()), size)
 
@@ -121,9 +120,8 @@ def svg_text(name: str, draw: Callable[[Figure], object], size: tuple[float, flo
         metadata = {"Date": None, "Creator": None}
         figure.savefig(buffer, format="svg", transparent=True, dpi=PIXELS_PER_INCH, metadata=metadata)
     text = buffer.getvalue()
-    text = re.sub(
-        "<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL
-    )  # comments repeat the text that is drawn
+    # Comments repeat the text that is drawn.
+    text = re.sub("<!--.*?-->\\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)  # finer than any screen
     return re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", text)
 
@@ -132,14 +130,9 @@ def draw_roc(roc: Roc, ax: Axes) -> Axes:
     """Draw the ROC curves, and the diagonal that guessing reaches."""
     _unit_square(ax)
     for curve, style in zip(roc.curves, cycle(LINE_STYLES)):
-        ax.plot(
-            curve.false_rate,
-            curve.true_rate,
-            color=CLASS_COLORS[curve.place % len(CLASS_COLORS)],
-            linestyle=style,
-            linewidth=2,
-            label=f"{short_name(str(curve.label))} (area {curve.area:.3f})",
-        )
+        label = f"{short_name(str(curve.label))} (area {curve.area:.3f})"
+        look: dict[str, Any] = {"color": CLASS_COLORS[curve.place % len(CLASS_COLORS)], "linestyle": style}
+        ax.plot(curve.false_rate, curve.true_rate, linewidth=2, label=label, **look)
     legend = ax.legend(loc="lower right", fontsize="small", framealpha=0.9, edgecolor="0.85")
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -155,15 +148,9 @@ def draw_calibration(calibration: ProbabilityCalibration, ax: Axes) -> Axes:
         ax.plot([held.probability] * 2, [held.least, held.most], color=POINT_COLOUR, linewidth=1.5)
         beside = (-5, "right") if held.probability > 0.5 else (5, "left")
         ax.annotate(
-            f"{held.count:,}",
-            (held.probability, held.right),
-            xytext=(beside[0], 0),
-            textcoords="offset points",
-            ha=beside[1],
-            va="center",
-            fontsize="small",
-            color="0.3",
-        )
+            f"{held.count:,}", (held.probability, held.right), xytext=(beside[0], 0), textcoords="offset points",
+            ha=beside[1], va="center", fontsize="small", color="0.3",
+        )  # fmt: skip
     probabilities = [held.probability for held in calibration.bins]
     ax.plot(probabilities, [held.right for held in calibration.bins], "o", color=POINT_COLOUR, markersize=6)
     ax.set_xlabel("probability of the prediction")

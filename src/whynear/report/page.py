@@ -125,20 +125,11 @@ class PageFrame:
     """The report of a study in a frame, which a notebook shows.
 
     The frame is a sandbox: what runs in it reaches neither the notebook nor a network.
-
-    Attributes
-    ----------
-    page : str
-        The report.
-    title : str
-        What the frame is called, for readers who do not see it.
-    height : int
-        The height of the frame in pixels.
     """
 
     page: str = field(repr=False)
-    title: str
-    height: int = 900
+    title: str  # what the frame is called, for readers who do not see it
+    height: int = 900  # in pixels
 
     def __post_init__(self) -> None:
         whole("height", self.height, 1)

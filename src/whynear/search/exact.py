@@ -137,11 +137,7 @@ class NeighborSearch(ExactSearch):
     cases: Any
 
     def __init__(
-        self,
-        metric: Metric | BaseEstimator,
-        Y: ArrayLike | None = None,
-        *,
-        n_jobs: int | None = None,
+        self, metric: Metric | BaseEstimator, Y: ArrayLike | None = None, *, n_jobs: int | None = None
     ) -> None:
         value = searchable(metric)
         if any_sparse(Y) and isinstance(value, LinearMetric | DiagonalMetric):
@@ -182,13 +178,7 @@ def _unlisted(found: Indices, counts: Indices) -> NDArray[np.bool_]:
 
 
 def nearest_listed(
-    metric: AnyMetric,
-    queries: Array,
-    cases: Array,
-    k: int,
-    found: Indices,
-    counts: Indices,
-    skipped: Indices,
+    metric: AnyMetric, queries: Array, cases: Array, k: int, found: Indices, counts: Indices, skipped: Indices
 ) -> tuple[Array, Indices]:
     """Return the k nearest of the cases ``found[n, :counts[n]]`` without ``skipped[n]``, by distances in float64."""
     counts = np.where(_unlisted(found, counts), 0, counts)

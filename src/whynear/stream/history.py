@@ -31,20 +31,12 @@ COUNTS = ("n_predicted", "n_right", "gains", "losses")  # of the cases since the
 
 
 class Record:
-    """Lines at equal intervals, and notes at single cases.
-
-    Attributes
-    ----------
-    lines : ndarray of shape (n_lines, n_columns)
-        The columns of `COLUMNS`, then the share of each feature; NaN for a feature that there was not yet.
-    notes : list of (int, str)
-        The number of a case, from 1, and the note on it.
-    """
+    """Lines at equal intervals, and notes at single cases."""
 
     def __init__(self, n_features: int) -> None:
         self.interval = FIRST_INTERVAL
-        self.lines: Array = np.empty((0, len(COLUMNS) + n_features))
-        self.notes: list[tuple[int, str]] = []
+        self.lines: Array = np.empty((0, len(COLUMNS) + n_features))  # COLUMNS, then shares; NaN before a feature came
+        self.notes: list[tuple[int, str]] = []  # the number of a case, from 1, and the note on it
         self.n_notes = 0
         self.counts = [0] * len(COUNTS)  # since the latest line
 

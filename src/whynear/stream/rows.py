@@ -56,31 +56,15 @@ class StreamPart:
 
 
 class Rows(ABC):
-    """The rows of a table, of which only a part is in memory.
+    """The rows of a table, of which only a part is in memory."""
 
-    Attributes
-    ----------
-    source : str
-        The table, for messages.
-    columns : list of str
-        The names of the columns.
-    target : str or None
-        The column to predict, where the table has one of its own.
-    aside : sequence of str
-        Columns that hold the names of the rows, and are no features.
-    stored : sequence of str
-        Columns that are stored as numbers, and written with decimal points.
-    changes : list of str
-        What was changed in the names of the columns, and which of them are aside.
-    """
-
-    source: str
+    source: str  # the table, for messages
     columns: list[str]
     size: int | None
-    target: str | None = None
-    aside: Sequence[str] = ()
-    stored: Sequence[str] = ()
-    changes: list[str]
+    target: str | None = None  # where the table has one of its own
+    aside: Sequence[str] = ()  # columns that hold the names of the rows, and are no features
+    stored: Sequence[str] = ()  # columns that are stored as numbers, and written with decimal points
+    changes: list[str]  # of the names of the columns, and which of them are aside
     n_read: int = 0
 
     def place(self, name: str) -> int:
@@ -128,29 +112,15 @@ class Rows(ABC):
 
 
 class TextRows(Rows):
-    """The rows of a text table.
-
-    Parameters
-    ----------
-    source : str
-        The name of the table, for messages.
-    text : file
-        Its bytes.
-    encoding : str, default="auto"
-        The encoding; ``"auto"`` finds it.
-    delimiter : str, optional
-        The separator that the ending of the file means.
-    file : file, optional
-        The file on the disk, whose position is the number of bytes read.
-    """
+    """The rows of a text table."""
 
     def __init__(
         self,
         source: str,
         text: io.BufferedIOBase,
-        encoding: str = AUTO,
-        delimiter: str | None = None,
-        file: io.BufferedIOBase | None = None,
+        encoding: str,
+        delimiter: str | None = None,  # that the ending of the file means
+        file: io.BufferedIOBase | None = None,  # on the disk: its position is the number of bytes read
     ) -> None:
         self.source, self.file = source, file
         self.size = None if file is None else os.fstat(file.fileno()).st_size

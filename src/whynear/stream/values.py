@@ -21,17 +21,10 @@ class NumberReader:
 
     A comma is taken for a sign before decimals, or between thousands, only where that is given, or shown by an earlier
     number of the stream; so is a point between thousands. What contradicts the sign is refused.
-
-    Attributes
-    ----------
-    decimal : {".", ","} or None
-        The sign before the decimals; None until a number shows it.
-    stored : collection of int
-        The places of columns that are stored as numbers, and written with decimal points whatever the others have.
     """
 
-    decimal: Decimal | None = None
-    stored: Collection[int] = ()
+    decimal: Decimal | None = None  # the sign before the decimals; None until a number shows it
+    stored: Collection[int] = ()  # places of columns stored as numbers, which are written with points in any case
 
     def read(
         self, rows: Sequence[Sequence[str]], places: Sequence[int], names: Sequence[str], numbers: Sequence[int]
@@ -139,18 +132,10 @@ def named_form(given: str, columns: Sequence[str]) -> tuple[str, str | None]:
 
 @dataclass
 class TimeReader:
-    """Reads the times of rows as numbers, of which the larger one is later; dates in days.
-
-    Attributes
-    ----------
-    column : str
-        The name of the column.
-    form : str or None
-        What the times are: the format of dates, or numbers. The first part of a stream that has a time decides.
-    """
+    """Reads the times of rows as numbers, of which the larger one is later; dates in days."""
 
     column: str
-    form: str | None = None
+    form: str | None = None  # of dates, or numbers: decided by the first part of a stream that has a time
 
     def read(self, cells: Sequence[str], first: int) -> list[float | None]:
         """Return the times of rows, None for missing ones; ``first`` is the number of the first row, for errors."""

@@ -25,8 +25,8 @@ from whynear.studio.store import Refused, Store
 from whynear.study.bands import without_preprocessing
 from whynear.study.folds import at_most
 from whynear.study.learning import learn_table, learnable_problem
+from whynear.study.methods import refitted
 from whynear.study.settings import COMPARED_ROWS
-from whynear.study.stages import refitted
 from whynear.utils.arrays import plain_values
 from whynear.utils.progress import Report, within
 from whynear.utils.text import counted, listed, printable

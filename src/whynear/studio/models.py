@@ -17,6 +17,12 @@ ModelName = Literal["study", "locked"]
 FeatureKind = Literal["number", "whole number", "date", "date and time", "category"]
 
 
+class Strict(BaseModel):
+    """What a request sends: nothing that is not known here."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class Feature(BaseModel):
     """A column that the model takes, and the values it may be given."""
 
@@ -36,10 +42,8 @@ class RowNames(BaseModel):
     true: list[Any]
 
 
-class CaseQuery(BaseModel):
+class CaseQuery(Strict):
     """A case: a row of the table, with some values changed; the usual values without a row."""
-
-    model_config = ConfigDict(extra="forbid")
 
     row: int | str | None = None
     values: dict[str, Value] = Field(default_factory=dict)
@@ -118,10 +122,8 @@ class Flips(BaseModel):
     seconds: float
 
 
-class LeaveOutQuery(BaseModel):
+class LeaveOutQuery(Strict):
     """The features to leave out, or those to keep."""
-
-    model_config = ConfigDict(extra="forbid")
 
     features: list[str] = Field(min_length=1)
     keep: bool = Field(default=False, description="Whether these features are the ones that are kept.")
@@ -150,10 +152,8 @@ class Locked(BaseModel):
     answer: LeaveOutAnswer | None
 
 
-class Mark(BaseModel):
+class Mark(Strict):
     """A case that was found for a query, marked as like it or not."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: int | str
     case: int | str
@@ -257,7 +257,7 @@ def _form() -> Any:
         for name, one in SETTINGS.items()
         if name not in NOT_IN_FORM
     }
-    return create_model("Settings", **made)
+    return create_model("Settings", __base__=Strict, **made)
 
 
 _Form: Any = _form()
@@ -266,17 +266,13 @@ _Form: Any = _form()
 class Settings(_Form):
     """The settings of a study, as described in `whynear.study`."""
 
-    model_config = ConfigDict(extra="forbid")
-
     def checked(self) -> StudySettings:
         """Return the settings as the library takes them; a ValueError names a wrong one."""
         return StudySettings.of(**self.model_dump())
 
 
-class Choice(BaseModel):
+class Choice(Strict):
     """The target and the settings of a study, such as a preview needs."""
-
-    model_config = ConfigDict(extra="forbid")
 
     target: str | None = None
     settings: Settings = Settings()
@@ -292,10 +288,8 @@ class NewStudy(Choice):
     )
 
 
-class Rename(BaseModel):
+class Rename(Strict):
     """A new name of a study."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=200)
 
@@ -353,10 +347,8 @@ class Differences(BaseModel):
     differences: dict[str, Any]
 
 
-class PythonQuery(BaseModel):
+class PythonQuery(Strict):
     """A view of a study, and what it shows."""
-
-    model_config = ConfigDict(extra="forbid")
 
     view: View = "study"
     row: int | str | None = Field(default=None, description="The row of a case; the first one if None.")

@@ -16,7 +16,7 @@ from whynear.data.opening import open_table
 from whynear.data.problem import Problem
 from whynear.data.reading import NamedTable
 from whynear.studio.models import ColumnInfo, Consequence, Cost, Preview, Refusal
-from whynear.study.estimate import Estimate, estimate
+from whynear.study.fits import Estimate, estimate
 from whynear.study.learning import learnable_problem
 from whynear.study.settings import StudySettings
 from whynear.utils.text import counted, listed, printable

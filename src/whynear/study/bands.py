@@ -28,7 +28,7 @@ from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.utils.arrays import Array
 from whynear.verdict import kernel_ridge
-from whynear.verdict.table import Answers, best_of, chosen_rows, target_of
+from whynear.verdict.table import RowLosses, best_of, chosen_rows, target_of
 
 MOST_ROWS = 500  # from which the choice is made
 NEGLIGIBLE = 0.05  # relative difference of losses
@@ -38,14 +38,9 @@ NEGLIGIBLE = 0.05  # relative difference of losses
 class PreprocessingChoice:
     """How well spectra predict after each preprocessing, and which one was chosen.
 
-    Attributes
-    ----------
-    chosen : str
-        The simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference, or by
-        at most 5%.
-    scores : Series
-        By preprocessing, the simplest first: the share of held-out rows predicted right by ridge regression on the
-        classes, or the share of variance explained.
+    Chosen is the simplest whose loss on held-out rows exceeds the least by at most a standard error of the difference,
+    or by at most 5%. ``scores`` are those of ridge regression, the simplest preprocessing first: the share of held-out
+    rows predicted right, or the share of variance explained.
     """
 
     chosen: str
@@ -63,12 +58,7 @@ class PreprocessingChoice:
 class Preprocessing:
     """Chooses the preprocessing of spectra for sets of training rows; remembers it for each set.
 
-    Parameters
-    ----------
-    axis : SpectralAxis
-        The channels.
-    seed : int
-        Of the sample, where there are many rows.
+    ``seed`` is that of the sample, where there are many rows.
     """
 
     def __init__(self, axis: SpectralAxis, seed: int) -> None:
@@ -105,20 +95,20 @@ class Preprocessing:
         target = target_of(kind, y, known)
         some = chosen_rows(len(y), MOST_ROWS, target.strata, np.random.default_rng(self.seed))
         rows, target = X.iloc[some], target.rows(some)
-        answers = {}
+        losses = {}
         for name, steps in self._steps.items():
             seen = make_pipeline(*map(clone, steps)).fit_transform(rows) if steps else rows
             values = _standardised(seen.to_numpy(dtype=np.float64))
             K = kernel_ridge.kernel("linear", values @ values.T, values.shape[1])
-            answers[name] = target.answers(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
-        best = best_of(answers.values())
+            losses[name] = target.losses(kernel_ridge.tuned(K, target.Y, target.groups, target.forward).predicted)
+        best = best_of(losses.values())
 
-        def is_near(found: Answers) -> bool:
+        def is_near(found: RowLosses) -> bool:
             excess, error = target.mean_and_error(found.loss - best.loss)
             return excess <= max(error, NEGLIGIBLE * float(best.loss.mean())) + 1e-12
 
-        chosen = next(name for name, found in answers.items() if is_near(found))
-        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in answers.items()}))
+        chosen = next(name for name, found in losses.items() if is_near(found))
+        return PreprocessingChoice(chosen, pd.Series({name: float(one.score.mean()) for name, one in losses.items()}))
 
 
 def _standardised(values: Array) -> Array:
@@ -134,21 +124,11 @@ DESCRIBED = 0.9  # share of the variance of all channels that the means of the b
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The bands of a spectrum as features beside the other columns of its table.
-
-    Attributes
-    ----------
-    axis : SpectralAxis
-        The channels.
-    ranges : tuple of (int, int)
-        The first and the last channel of each band; every channel is in one band.
-    columns : tuple of str
-        All columns of the table.
-    """
+    """The bands of a spectrum as features beside the other columns of its table."""
 
     axis: SpectralAxis
-    ranges: tuple[tuple[int, int], ...]
-    columns: tuple[str, ...]
+    ranges: tuple[tuple[int, int], ...]  # the first and the last channel of each band; every channel is in one band
+    columns: tuple[str, ...]  # all columns of the table
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -294,7 +274,6 @@ def _within(values: Array, first: int, last: int) -> float:
 
 MOST_CLASSES = 6  # whose mean spectra are kept
 ONE_SIGN = 0.8  # share of the weight of a band from which it has one sign
-SIGNS = {1: "+", -1: "−", 0: "mixed"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +321,7 @@ class Spectra:
             own = self.weights[first : last + 1]
             up, size = float(own[own > 0].sum()), float(np.abs(own).sum())
             share = 0.5 if size == 0 else up / size
-            found[name] = SIGNS[1 if share >= ONE_SIGN else -1 if share <= 1 - ONE_SIGN else 0]
+            found[name] = "+" if share >= ONE_SIGN else "−" if share <= 1 - ONE_SIGN else "mixed"
         return found
 
     @property

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,16 @@ from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, error_of_mean, groups_in, split_rows, taken
 from whynear.learn.registry import OF_NUMBERS, STUDIED
 from whynear.model.pipeline import FittedPipeline
-from whynear.study.estimate import INNER_FOLDS, INNER_ROWS
-from whynear.study.fits import Answer, FitRows, Fits, aligned, answers, of_predictions
+from whynear.study.fits import (
+    INNER_FOLDS,
+    INNER_ROWS,
+    FitPredictions,
+    FitRows,
+    Fits,
+    aligned,
+    held_out_predictions,
+    of_predictions,
+)
 from whynear.study.folds import folds_of, in_order, stratified_rows
 from whynear.study.methods import (
     BASELINES,
@@ -31,7 +39,7 @@ from whynear.study.methods import (
     YARDSTICKS,
     Methods,
 )
-from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of, share_right
+from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of
 from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.progress import Report
 from whynear.work.pieces import Piece, run_piece
@@ -60,8 +68,8 @@ def parts_within(fold: FitRows, fits: Fits, names: tuple[str, ...]) -> list[FitR
     ]
 
 
-class FoldAnswers:
-    """The answers of a fold; when all are known, a learner is chosen, and the models of the others are dropped.
+class FoldPredictions:
+    """The predictions of a fold; when all are known, a learner is chosen, and the models of the others are dropped.
 
     ``classes`` are None for a numeric target.
     """
@@ -72,50 +80,51 @@ class FoldAnswers:
         self.fold, self.fits, self.names, self.measure, self.classes = fold, fits, names, measure, classes
         self.within = [part for part in fits.parts if part.within and part.fold == fold.fold]
         self.n_missing = sum(len(part.names) for part in (fold, *self.within))
-        self.answers: dict[str, Answer] = {}
+        self.found: dict[str, FitPredictions] = {}
         self.scores: dict[str, float] = {}
         self.scores_within: dict[tuple[FitRows, str], float] = {}
 
-    def add(self, answer: Answer) -> None:
-        """Take an answer of the fold, or of a part within it."""
+    def add(self, made: FitPredictions) -> None:
+        """Take predictions of the fold, or of a part within it."""
         self.n_missing -= 1
-        score = self._score(answer)
-        if answer.part.within:
-            self.scores_within[answer.part, answer.name] = score
+        score = self._score(made)
+        if made.part.within:
+            self.scores_within[made.part, made.name] = score
         else:
-            self.answers[answer.name], self.scores[answer.name] = answer, score
+            self.found[made.name], self.scores[made.name] = made, score
         if not self.n_missing:
             self._choose()
 
     def right(self, names: Iterable[str]) -> dict[str, float]:
         """Return the share of the held-out rows that each of these methods predicts right."""
         true, count = self.fits.y[self.fold.test], taken(self.fits.weights, self.fold.test)
-        return {name: share_right(true, self.answers[name].predicted, None, count).value for name in names}
+        found = ((name, self.found[name].predicted) for name in names)
+        return {name: score_of(true, predicted, "accuracy", None, None, count).value for name, predicted in found}
 
     @property
     def predicted(self) -> NDArray[Any]:
         """The predictions of the learner that was chosen."""
-        return self.answers[self.chosen].predicted
+        return self.found[self.chosen].predicted
 
-    def _score(self, answer: Answer) -> float:
-        rows, y = answer.part.test, self.fits.y
+    def _score(self, made: FitPredictions) -> float:
+        rows, y = made.part.test, self.fits.y
         true, count = y[rows], taken(self.fits.weights, rows)
         if self.classes is None:
             weighed = count is None or count.any()
-            return float(r2_score(true, answer.predicted, sample_weight=count)) if weighed else float("nan")
-        known = y[np.concatenate([answer.part.train, rows])] if answer.part.within else self.classes
+            return float(r2_score(true, made.predicted, sample_weight=count)) if weighed else float("nan")
+        known = y[np.concatenate([made.part.train, rows])] if made.part.within else self.classes
         classes = np.unique(known)
-        shares = None if answer.shares is None else pd.DataFrame(answer.shares_of(classes), None, classes)
-        return score_of(true, answer.predicted, self.measure, None, shares, count).value
+        shares = None if made.shares is None else pd.DataFrame(made.shares_of(classes), None, classes)
+        return score_of(true, made.predicted, self.measure, None, shares, count).value
 
     def _choose(self) -> None:
         scores = pd.DataFrame([{name: self.scores_within[part, name] for name in self.names} for part in self.within])
         self.chosen = simplest_of_the_best(scores, self.measure) if self.within else self.names[0]
-        model = self.model = self.answers[self.chosen].model
+        model = self.model = self.found[self.chosen].model
         if self.classes is not None:
             found = run_piece(Piece(model.predict_proba, {"X": self.fits.X.iloc[self.fold.test]})).result
             self.shares = aligned(found, model.classes_, self.classes)
-        self.answers = {name: replace(answer, model=None) for name, answer in self.answers.items()}
+        self.found = {name: replace(made, model=None) for name, made in self.found.items()}
 
 
 def simplest_of_the_best(scores: pd.DataFrame, measure: Measure = "accuracy") -> str:
@@ -162,8 +171,7 @@ class Comparison:
     measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
         The kind of score that decides; for a numeric target "r2", the share of variance explained.
     scores : DataFrame
-        The scores of that kind: a row per fold, a column per method; NaN where a fold has none. Those of ``accuracy``
-        unless others are given.
+        The scores of that kind: a row per fold, a column per method; NaN where a fold has none.
     by_method : DataFrame
         The held-out prediction of each row by each method.
     probabilities : DataFrame or None
@@ -186,20 +194,14 @@ class Comparison:
     expected_scores: pd.Series
     predictions: pd.DataFrame
     measure: Measure = "accuracy"
-    scores: pd.DataFrame = field(default=cast(pd.DataFrame, None), kw_only=True)
+    scores: pd.DataFrame = field(kw_only=True)
     by_method: pd.DataFrame = field(kw_only=True)
     probabilities: pd.DataFrame | None = field(default=None, kw_only=True)
     probabilities_by_method: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
     models: tuple[Any, ...] = field(kw_only=True, repr=False)
     groups: pd.Series | None = field(default=None, kw_only=True, repr=False)
     weights: pd.Series | None = field(default=None, kw_only=True, repr=False)
-    places: NDArray[np.intp] = field(default=cast(NDArray[np.intp], None), kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.scores is None:
-            object.__setattr__(self, "scores", self.accuracy)
-        if self.places is None:
-            object.__setattr__(self, "places", np.arange(len(self.predictions)))
+    places: NDArray[np.intp] = field(kw_only=True, repr=False)
 
     @property
     def methods(self) -> tuple[MethodScores, ...]:
@@ -278,7 +280,8 @@ class Comparison:
         return tuple(FittedPipeline.of(model) for model in self.models)
 
     def _right(self, predicted: pd.Series) -> Score:
-        return share_right(self.predictions["true"].to_numpy(), predicted.to_numpy(), self.groups, self.weights)
+        true = self.predictions["true"].to_numpy()
+        return score_of(true, predicted.to_numpy(), "accuracy", self.groups, None, self.weights)
 
     def _score(self, predicted: pd.Series, probabilities: pd.DataFrame | None) -> Score:
         true = self.predictions["true"].to_numpy()
@@ -317,21 +320,21 @@ def compare(
     if len(names) > 1:
         within = [part for fold in folds for part in parts_within(fold, fits, names)]
         fits = replace(fits, parts=(*folds, *within))
-    of_folds = {fold.fold: FoldAnswers(fold, fits, names, measure, classes) for fold in folds}
-    for answer in answers(fits, names, report, workers):
-        of_folds[answer.part.fold].add(answer)
+    of_folds = {fold.fold: FoldPredictions(fold, fits, names, measure, classes) for fold in folds}
+    for made in held_out_predictions(fits, names, report, workers):
+        of_folds[made.part.fold].add(made)
     found = list(of_folds.values())
     places, fold_of = in_order([fold.test for fold in folds], [np.repeat(fold.fold, len(fold.test)) for fold in folds])
     rows = X.index[places]
 
-    def of_rows(values: Callable[[FoldAnswers], NDArray[Any]]) -> NDArray[Any]:
+    def of_rows(values: Callable[[FoldPredictions], NDArray[Any]]) -> NDArray[Any]:
         return in_order([fold.test for fold in folds], [values(one) for one in found])[1]
 
     def predicted_by(name: str) -> NDArray[Any]:
-        return of_rows(lambda one: one.answers[name].predicted)
+        return of_rows(lambda one: one.found[name].predicted)
 
     def shares_by(name: str, classes: NDArray[Any]) -> pd.DataFrame:
-        return pd.DataFrame(of_rows(lambda one: one.answers[name].shares_of(classes)), rows, classes)
+        return pd.DataFrame(of_rows(lambda one: one.found[name].shares_of(classes)), rows, classes)
 
     by_fold = pd.DataFrame([{name: one.scores[name] for name in compared} for one in found]).rename_axis("fold")
     predictions = pd.DataFrame({"true": y[places], "predicted": of_rows(lambda one: one.predicted)}, rows)
@@ -359,22 +362,11 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class RowScores(ByValue):
-    """The part of each held-out row in a score.
+    """The part of each held-out row in a score."""
 
-    Attributes
-    ----------
-    rows : str
-        A hash of the names and the targets of these rows, equal for studies that held out the same rows of
-        tables in the same order.
-    parts : ndarray of shape (n_rows,)
-        Their mean is the score.
-    groups : ndarray of shape (n_rows,) or None
-        A number for the group of each row, if there are groups; rows of a group are not independent.
-    """
-
-    rows: str
-    parts: Array
-    groups: Indices | None = None
+    rows: str  # a hash of their names and targets, equal for studies that held out the same rows in the same order
+    parts: Array  # whose mean is the score
+    groups: Indices | None = None  # a number for the group of each row; rows of a group are not independent
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists."""

@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -24,51 +23,22 @@ FILE = "study.json"
 
 @dataclass(frozen=True)
 class SavedStudy:
-    """The part of a study that is compared with another study.
+    """The part of a study that is compared with another study."""
 
-    Attributes
-    ----------
-    name : str
-        The folder or file it was read from, as given.
-    source, target : str
-        The table and the column that was predicted.
-    rows : int or None
-        Number of rows that were compared.
-    chosen : str
-        The chosen learner.
-    measure : str
-        The kind of score: "accuracy", another score of classes, or "r2" for a numeric target.
-    expected, expected_error : float or None
-        The score over all held-out rows, each predicted by a learner chosen without it, and its standard error; those
-        of the mean over folds in older files.
-    folds : int
-        Number of folds.
-    effective_dim : int or None
-        Number of directions of the data on which maps are equal.
-    verdicts : mapping of str to str
-        The verdict on each feature; the strength of its interval in older files.
-    settings : mapping
-        The settings of the study.
-    caveats : tuple of str
-        Limits of the results.
-    row_scores : RowScores or None
-        What each held-out row adds to the score; None in older files.
-    """
-
-    name: str
+    name: str  # the folder or file it was read from, as given
     source: str
     target: str
-    rows: int | None
-    chosen: str
-    measure: str
-    expected: float | None
-    expected_error: float | None
+    rows: int | None  # how many were compared
+    chosen: str  # the learner
+    measure: str  # the kind of score: "accuracy", another score of classes, or "r2" for a numeric target
+    expected: float | None  # the score over all held-out rows, each predicted by a learner chosen without it
+    expected_error: float | None  # its standard error; in older files both are those of the mean over folds
     folds: int
-    effective_dim: int | None
-    verdicts: Mapping[str, str]
+    effective_dim: int | None  # directions of the data on which maps are equal
+    verdicts: Mapping[str, str]  # on each feature; the strength of its interval in older files
     settings: Mapping[str, Any]
     caveats: tuple[str, ...]
-    row_scores: RowScores | None = None
+    row_scores: RowScores | None = None  # what each held-out row adds to the score; None in older files
 
     @property
     def score(self) -> str:
@@ -117,7 +87,7 @@ def _check_format(held: Any, file: Path) -> None:
 
 
 def _study(held: dict[str, Any], name: str) -> SavedStudy:
-    """Return the saved study; entries that the file does not contain are empty."""
+    """Return the study of which `Study.to_dict` returned this; entries that it does not contain are empty."""
     relevance, settings = held.get("relevance") or {}, held.get("settings") or {}
     measure = str(held.get("measure") or "accuracy")
     # Older versions wrote the scores under one of the other names.
@@ -313,11 +283,14 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
             "Study both with the same kind of target, classes or numbers, and the same score (--score)."
         )
     before, after = first.verdicts, second.verdicts
+    error = error_of_difference(first.row_scores, second.row_scores)
+    if error is None and first.expected_error is not None and second.expected_error is not None:
+        error = math.hypot(first.expected_error, second.expected_error)
     return StudyDifferences(
         first=first,
         second=second,
         difference=None if first.expected is None or second.expected is None else second.expected - first.expected,
-        standard_error=_standard_error(first, second),
+        standard_error=error,
         changed=tuple(
             (name, before[name], after[name]) for name in before if after.get(name, before[name]) != before[name]
         ),
@@ -331,13 +304,6 @@ def compare_studies(first: StrPath | Study | SavedStudy, second: StrPath | Study
         caveats_of_first=tuple(caveat for caveat in first.caveats if caveat not in second.caveats),
         caveats_of_second=tuple(caveat for caveat in second.caveats if caveat not in first.caveats),
     )
-
-
-def _standard_error(first: SavedStudy, second: SavedStudy) -> float | None:
-    of_rows = error_of_difference(first.row_scores, second.row_scores)
-    if of_rows is not None or first.expected_error is None or second.expected_error is None:
-        return of_rows
-    return hypot(first.expected_error, second.expected_error)
 
 
 def _data(study: SavedStudy) -> str:

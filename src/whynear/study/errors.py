@@ -27,45 +27,23 @@ TWO_SIDED_95 = 1.959964  # quantile of the normal distribution
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Predictions whose probability is between two values.
+    """Predictions whose probability is between two values."""
 
-    Attributes
-    ----------
-    lower, upper : float
-        The ends of the bin; the upper one belongs to it.
-    probability : float
-        The mean probability of its predictions.
-    right : float
-        The share of them that is right.
-    least, most : float
-        The 95% interval of that share (Wilson).
-    count : int
-        The number of predictions.
-    """
-
-    lower: float
+    lower: float  # the ends of the bin; the upper one belongs to it
     upper: float
-    probability: float
-    right: float
-    least: float
+    probability: float  # the mean of its predictions
+    right: float  # the share of them that is right
+    least: float  # the 95% interval of that share (Wilson)
     most: float
-    count: int
+    count: int  # of its predictions
 
 
 @dataclass(frozen=True)
 class ProbabilityCalibration:
-    """The probabilities of predictions, compared with the shares that are right.
+    """The probabilities of predictions, compared with the shares that are right."""
 
-    Attributes
-    ----------
-    bins : tuple of CalibrationBin
-        Bins of equal width between 0 and 1; those without predictions are left out.
-    error : float
-        The expected calibration error: the mean over predictions of abs(probability - right) of their bin.
-    """
-
-    bins: tuple[CalibrationBin, ...]
-    error: float
+    bins: tuple[CalibrationBin, ...]  # of equal width between 0 and 1; those without predictions are left out
+    error: float  # the expected calibration error: the mean over predictions of abs(probability - right) of their bin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the error and the bins."""
@@ -107,42 +85,21 @@ MOST_CURVES = 6  # of the largest classes
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:
-    """The ROC curve of one class against the rest.
+    """The ROC curve of one class against the rest."""
 
-    Attributes
-    ----------
-    label : object
-        The class.
-    place : int
-        The place of the class in the order of the classes, from 0.
-    false_rate, true_rate : ndarray
-        For each threshold on the probability of the class, from high to low: the share of the rows of other classes,
-        and of the rows of the class, at or above it.
-    area : float
-        The area under the curve: the chance that a row of the class has a higher probability of it than another row.
-    """
-
-    label: Any
-    place: int
-    false_rate: Array
-    true_rate: Array
-    area: float
+    label: Any  # the class
+    place: int  # its place in the order of the classes, from 0
+    false_rate: Array  # for each threshold on its probability, from high to low, the share of other rows at or above it
+    true_rate: Array  # and of the rows of the class
+    area: float  # the chance that a row of the class has a higher probability of it than another row
 
 
 @dataclass(frozen=True)
 class Roc:
-    """ROC curves of classes, one against the rest.
+    """ROC curves of classes, one against the rest."""
 
-    Attributes
-    ----------
-    curves : tuple of RocCurve
-        Of two classes, the curve of the second; of more, those of the largest classes, in the order of the classes.
-    area : float
-        Of two classes, the area under that curve; of more, the mean of the areas of all classes.
-    """
-
-    curves: tuple[RocCurve, ...]
-    area: float
+    curves: tuple[RocCurve, ...]  # of two classes, that of the second; of more, those of the largest classes, in order
+    area: float  # of two classes, that of the curve; of more, the mean of the areas of all classes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mean area, and label, area and points of each curve."""
@@ -322,24 +279,12 @@ class ErrorAnatomy:
 
 @dataclass(frozen=True)
 class ErrorPattern:
-    """What goes with large errors.
+    """What goes with large errors."""
 
-    Attributes
-    ----------
-    feature : str or None
-        A column of the table; None for the prediction itself.
-    correlation : float or None
-        The rank correlation of its values with the absolute errors; None for categories.
-    category : str or None
-        The category with the largest median error; None for numbers, and where missing values go with large errors.
-    p_value : float
-        The probability of so strong a relation by chance, for this feature alone.
-    """
-
-    feature: str | None
-    correlation: float | None
-    category: str | None
-    p_value: float
+    feature: str | None  # a column of the table; None for the prediction itself
+    correlation: float | None  # the rank correlation of its values with the absolute errors; None for categories
+    category: str | None  # the one with the largest median error; None for numbers, and where gaps go with errors
+    p_value: float  # of so strong a relation by chance, for this feature alone
 
     def __str__(self) -> str:
         what = "the prediction" if self.feature is None else f"“{printable(self.feature)}”"
@@ -407,16 +352,11 @@ def errors_of(
     comparison: Comparison, X: pd.DataFrame | None = None, groups: pd.Series | None = None
 ) -> ErrorAnatomy | Residuals:
     """Return the errors of the predictions of a comparison; of a measured target, what of ``X`` goes with them."""
-    if comparison.probabilities is not None:
-        return _of_classes(comparison, comparison.probabilities)
-    found = comparison.predictions
-    return residuals_of(found, () if X is None else error_patterns(X, found, groups))
-
-
-def _of_classes(comparison: Comparison, probabilities: pd.DataFrame) -> ErrorAnatomy:
-    predictions, classes, wrong = comparison.predictions, probabilities.columns.to_numpy(), comparison.wrong
-    true, predicted = predictions["true"].to_numpy(), predictions["predicted"].to_numpy()
-    confusion = confusion_matrix(true, predicted, labels=classes)
+    predictions, probabilities, wrong = comparison.predictions, comparison.probabilities, comparison.wrong
+    if probabilities is None:
+        return residuals_of(predictions, () if X is None else error_patterns(X, predictions, groups))
+    classes, true = probabilities.columns.to_numpy(), predictions["true"].to_numpy()
+    confusion = confusion_matrix(true, predictions["predicted"].to_numpy(), labels=classes)
     confusion.setflags(write=False)
     worst = predictions[wrong].sort_values("probability", ascending=False, kind="stable").head(MOST_SHOWN)
     columns = (worst[name].tolist() for name in ("true", "predicted", "probability"))

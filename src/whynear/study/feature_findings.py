@@ -161,11 +161,7 @@ def feature_sentences(verdicts: Verdicts, noun: str = "feature") -> list[str]:
             f"No model is shown to predict the target better than chance from these {noun}s, so nothing can be said "
             "about which of them decide."
         ]
-    return [
-        _indispensable(verdicts, noun),
-        *_replaceable(verdicts, noun),
-        *_rest(verdicts, noun),
-    ]
+    return [_indispensable(verdicts, noun), *_replaceable(verdicts, noun), *_rest(verdicts, noun)]
 
 
 def stand_in_sentences(verdicts: Verdicts) -> tuple[str, ...]:

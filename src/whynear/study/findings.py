@@ -45,23 +45,14 @@ ROWS_PER_CATEGORY = 5  # at least, on average, in a column of categories that de
 class Findings:
     """The results of a study as sentences.
 
-    Attributes
-    ----------
-    sentences : tuple of str
-        Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be
-        left out; in which direction features move a numeric target; then how well the model predicts.
-    stand_ins : tuple of str
-        For each member of the smallest set who can stand in for it, and at what price.
-    caveats : tuple of str
-        Limits of the results, and what to do about them.
-    evidence : tuple of str
-        For each sentence the part of the report that shows it: "methods", "sets", "features" or "spectrum".
+    Which simple method predicts better, if one does; how few features suffice, what none can replace, what may be left
+    out; in which direction features move a numeric target; then how well the model predicts.
     """
 
     sentences: tuple[str, ...]
-    stand_ins: tuple[str, ...]
-    caveats: tuple[str, ...]
-    evidence: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...]  # for each member of the smallest set who can stand in for it, and at what price
+    caveats: tuple[str, ...]  # limits of the results, and what to do about them
+    evidence: tuple[str, ...] = ()  # what shows each sentence in the report: "methods", "sets", "features", "spectrum"
 
 
 def findings_of(

@@ -1,7 +1,9 @@
-"""The fits of methods in folds, and the time left for them."""
+"""The fits of methods in folds, the time and memory that a study needs for them, and the time that is left."""
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,17 +16,116 @@ from numpy.typing import NDArray
 
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, taken
-from whynear.learn.registry import LEARNERS, REGRESSORS
-from whynear.study.estimate import fit_seconds
-from whynear.study.methods import KeptFits, Methods, chosen_settings
+from whynear.learn.registry import COMPARED, LEARNERS, OF_NUMBERS, REGRESSORS, Traits
+from whynear.study.methods import BOOSTING, FOREST, LOGISTIC, NCA, NCA_ROWS, KeptFits, Methods, chosen_settings
+from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
+from whynear.verdict.outside import n_rounds, trees_for
 from whynear.work.pieces import Piece, run_piece
 from whynear.work.processes import Processes
 from whynear.work.workers import Workers, results_of
 
+# Constants of the estimate, from timed fits
+START_SECONDS = 12.0  # to import, to draw and to write
+NCA_PAIR_SECONDS = 8e-7  # NCA compares all rows with all rows
+TREE_SECONDS, TREE_CELL_SECONDS = 1e-3, 3e-8  # of a forest; a cell is one of the columns tried, at each level
+ROUND_SECONDS, ROUND_CELL_SECONDS, ROUND_LEAF_SECONDS = 3e-4, 1.5e-8, 6e-7  # of a tree of boosting
+LEAVES, ROWS_OF_A_LEAF = 31, 20  # at most, and at least
+INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
+JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
+REFITS = 40  # of the learner, by verdicts
+FITS_AT_ONCE = 1.6  # on two cores
+FITTED_ENTRY_SECONDS = 7e-6  # of all rows
+MAP_SECONDS, MAPPED_ROWS = 20.0, 1_000  # a map by UMAP, for the local metrics that often win on more rows
+PROGRAM_BYTES = 0.35e9  # Python and the libraries
+TABLE_COPIES = 25  # in float64, including what the learners keep
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
 Saying: TypeAlias = Callable[[Piece, float | None], None]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds and bytes; the seconds are right within a factor of two on the machine where fits were timed."""
+
+    seconds: float
+    n_bytes: float
+
+    def __str__(self) -> str:
+        minutes, tens = max(1, round(self.seconds / 60)), max(10, round(self.seconds, -1))
+        time = f"{tens:.0f} seconds" if tens <= 50 else f"{minutes} minute{'s' if minutes > 1 else ''}"
+        return f"about {time} and {self.n_bytes / 1e9:.1f} GB of memory"
+
+
+def fit_seconds(
+    method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False, *, settled: bool = False
+) -> float:
+    """Estimate how long one fit takes; a ``settled`` one repeats what an earlier fit has chosen."""
+    if method == NCA:
+        return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
+    if method == FOREST:
+        tried = n_rows * (n_columns**0.5 if n_classes else n_columns) * math.log2(n_rows + 1)
+        return trees_for(n_rows, n_columns, not n_classes) * (TREE_SECONDS + TREE_CELL_SECONDS * tried)
+    if method == BOOSTING:
+        leaves = n_columns * min(LEAVES, n_rows / ROWS_OF_A_LEAF)
+        tree = ROUND_SECONDS + ROUND_CELL_SECONDS * n_rows * n_columns + ROUND_LEAF_SECONDS * leaves
+        return tree * n_rounds(n_columns, n_classes) * (n_classes if n_classes > 2 else 1)
+    traits = LEARNERS[method].traits if method in LEARNERS else Traits()
+    seconds: float = traits.cost.seconds(n_rows, n_columns, n_classes, spectra)
+    return seconds * (traits.settled if settled else 1.0)
+
+
+def planned_fits(
+    learners: Sequence[str],
+    others: Sequence[str],
+    n_folds: int,
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    spectra: bool = False,
+) -> list[tuple[str, float]]:
+    """Return the fits of a comparison, each with its method and its seconds.
+
+    All methods are fitted on every fold. Several learners are also compared within every fold, to choose one of them.
+    """
+    shape = n_columns, n_classes, spectra
+    train = n_rows * (n_folds - 1) // n_folds
+    inner = min(train, INNER_ROWS) * (INNER_FOLDS - 1) // INNER_FOLDS
+    of_fold = [(name, fit_seconds(name, train, *shape)) for name in (*learners, *others)]
+    if len(learners) > 1:
+        seconds = [(name, fit_seconds(name, inner, *shape, settled=True)) for name in learners]
+        of_fold += [one for one in seconds for _ in range(INNER_FOLDS)]
+    return of_fold * n_folds
+
+
+def estimate(
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    learners: Sequence[str] = COMPARED,
+    n_folds: int = 5,
+    *,
+    spectra: bool = False,
+) -> Estimate:
+    """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
+
+    >>> print(estimate(100_000, 40, 2))
+    about 2 minutes and 1.1 GB of memory
+    """
+    compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
+    names = learners if n_classes else OF_NUMBERS
+    others = (NCA, FOREST, BOOSTING, LOGISTIC) if n_classes else (*("",) * 4, FOREST, BOOSTING)
+    fits = planned_fits(names, others, n_folds, compared, n_columns, n_classes, spectra)
+    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra, settled=True) for name in names]
+    seconds = (
+        START_SECONDS
+        + sum(seconds for _, seconds in fits) / FITS_AT_ONCE
+        + JUDGED_ENTRY_SECONDS * judged * min(n_columns, JUDGED_COLUMNS)
+        + REFITS * sum(refits) / len(refits)  # one of them is chosen
+        + FITTED_ENTRY_SECONDS * n_rows * n_columns
+        + (MAP_SECONDS if n_classes and n_rows >= MAPPED_ROWS else 0.0)
+    )
+    return Estimate(seconds, PROGRAM_BYTES + TABLE_COPIES * 8.0 * n_rows * n_columns)
 
 
 class TimeLeft:
@@ -39,23 +140,29 @@ class TimeLeft:
     (3.0, 0.25)
     """
 
-    def __init__(self, planned: Iterable[tuple[str, float]] = (), n_at_once: int = 1) -> None:
-        self.n_at_once = n_at_once
-        self._left: dict[str, float] = {}
-        self._expected: dict[str, float] = {}
-        self._spent: dict[str, float] = {}
+    def __init__(self, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
+        self.n_at_once, self._reported = n_at_once, 0.0
+        self._left: dict[str, float] = defaultdict(float)
+        self._expected: dict[str, float] = defaultdict(float)
+        self._spent: dict[str, float] = defaultdict(float)
         for method, seconds in planned:
-            self._left[method] = self._left.get(method, 0.0) + seconds
+            self._left[method] += seconds
 
     def done(self, method: str, expected: float, seconds: float) -> None:
         """Count a fit as done, which took these seconds instead of those expected."""
-        self._left[method] = max(0.0, self._left.get(method, 0.0) - expected)
-        self._expected[method] = self._expected.get(method, 0.0) + expected
-        self._spent[method] = self._spent.get(method, 0.0) + seconds
+        self._left[method] = max(0.0, self._left[method] - expected)
+        self._expected[method] += expected
+        self._spent[method] += seconds
+
+    def tell(self, report: Report, step: str, method: str) -> None:
+        """Report the first fit that is not done, and the time left; the share of the work is that of the time."""
+        shown = method.upper() if method in LEARNERS else method
+        self._reported = max(self._reported, self.share)  # no smaller where fits take longer than those before
+        report(f"{step}: {shown}, {self} for this step", self._reported)
 
     def skip(self, method: str, expected: float) -> None:
         """Leave out a fit of these expected seconds, which is not needed."""
-        self._left[method] = max(0.0, self._left.get(method, 0.0) - expected)
+        self._left[method] = max(0.0, self._left[method] - expected)
 
     @property
     def seconds(self) -> float:
@@ -86,47 +193,11 @@ class TimeLeft:
         return sum(self._spent[method] for method in known) / expected if expected else 0.0
 
 
-class FitWatch:
-    """Reports the fits of a comparison: the step, the method, and the time left.
-
-    Parameters
-    ----------
-    report : callable
-        Takes the step and the share of the work done.
-    planned : iterable of (str, float)
-        The method of each fit, and the seconds expected.
-    n_at_once : int
-        How many fits run at the same time.
-    """
-
-    def __init__(self, report: Report, planned: Iterable[tuple[str, float]], n_at_once: int = 1) -> None:
-        self.report, self.left, self.share = report, TimeLeft(planned, n_at_once), 0.0
-
-    def begin(self, step: str, method: str) -> None:
-        """Report the first fit that is not done; the share of the work is that of the time."""
-        shown = method.upper() if method in LEARNERS else method
-        self.share = max(self.share, self.left.share)  # it is no smaller where fits take longer than those before
-        self.report(f"{step}: {shown}, {self.left} for this step", self.share)
-
-    def done(self, method: str, expected: float, seconds: float) -> None:
-        """Count a fit as done."""
-        self.left.done(method, expected, seconds)
-
-
 def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return a column for each class, zero for classes that the model was not fitted to; each row sums to one.
+    """Return a column for each of the sorted classes, zero for those not known to the model; each row sums to one.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_known)
-        What a model returns; values outside [0, 1] are clipped.
-    known : ndarray of shape (n_known,)
-        The classes of the model.
-    classes : ndarray of shape (n_classes,)
-        All classes, sorted.
+    ``probabilities`` are those of the ``known`` classes; values outside [0, 1] are clipped.
 
-    Examples
-    --------
     >>> aligned(np.array([[0.25, 0.75]]), np.array(["u", "w"]), np.array(["u", "v", "w"]))
     array([[0.25, 0.  , 0.75]])
     """
@@ -138,8 +209,7 @@ def aligned(probabilities: Array, known: NDArray[Any], classes: NDArray[Any]) ->
 
 def of_predictions(probabilities: Array, predicted: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return the probability of each prediction."""
-    found: Array = probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)]
-    return found
+    return np.asarray(probabilities[np.arange(len(predicted)), np.searchsorted(classes, predicted)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,31 +227,15 @@ class FitRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """What a method predicts for the held-out rows of a part.
-
-    Attributes
-    ----------
-    part : FitRows
-        The rows.
-    name : str
-        The method.
-    predicted : ndarray
-        The predictions.
-    shares : ndarray or None
-        The probabilities of the classes of the model, where they are wanted.
-    classes : ndarray or None
-        The classes of the model, in the order of the shares.
-    model : estimator or None
-        The fitted method, where it may be needed again.
-    """
+class FitPredictions:
+    """What a method predicts for the held-out rows of a part."""
 
     part: FitRows
-    name: str
+    name: str  # of the method
     predicted: NDArray[Any]
-    shares: Array | None
-    classes: NDArray[Any] | None
-    model: Any
+    shares: Array | None  # the probabilities of the classes of the model, where they are wanted
+    classes: NDArray[Any] | None  # of the model, in the order of the shares
+    model: Any  # the fitted method, where it may be needed again
 
     def shares_of(self, classes: NDArray[Any]) -> Array:
         """Return the probabilities of these classes, which contain those of the model."""
@@ -207,11 +261,11 @@ class Fits:
         rows = part.train
         return self.X.iloc[rows], self.y[rows], taken(self.groups, rows), taken(self.weights, rows)
 
-    def answer(self, part: FitRows, name: str, model: Any) -> Answer:
+    def predictions(self, part: FitRows, name: str, model: Any) -> FitPredictions:
         """Return what a fitted method predicts."""
         rows = self.X.iloc[part.test]
         shares = model.predict_proba(rows) if self.probabilities else None
-        return Answer(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
+        return FitPredictions(part, name, model.predict(rows), shares, getattr(model, "classes_", None), model)
 
 
 def fit_and_predict(
@@ -223,12 +277,14 @@ def fit_and_predict(
     """
     rows = fits.parts[part]
     model = replace(fits.methods, chosen=chosen).fitted(name, *fits.known(rows))
-    made = fits.answer(rows, name, model)
+    made = fits.predictions(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 
 
-def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None) -> Iterator[Answer]:
-    """Yield the answers of the methods of every part, in any order; the models of those wanted, outside of choices.
+def held_out_predictions(
+    fits: Fits, wanted: Sequence[str], report: Report, workers: Workers | None = None
+) -> Iterator[FitPredictions]:
+    """Yield those of the methods of every part, in any order; with the models of those wanted, outside of choices.
 
     Fits that are kept of an interrupted study are not repeated. What a wanted learner chooses in folds of its own, it
     chooses once for a fold: it is fitted within the fold at last, with these parameters.
@@ -238,16 +294,16 @@ def answers(fits: Fits, wanted: Sequence[str], report: Report, workers: Workers 
     later = [piece for piece in pieces if piece.arguments["name"] in wanted and _follows(piece, fits)]
     say = _saying(fits, pieces, report, workers.n_workers)
     chosen: dict[tuple[int, str], dict[str, Any]] = {}
-    for answer in _answers([piece for piece in pieces if piece not in later], fits, say, workers):
-        if answer.model is not None:
-            chosen[answer.part.fold, answer.name] = chosen_settings(answer.model)
-        yield answer
+    for found in _predictions_of([piece for piece in pieces if piece not in later], fits, say, workers):
+        if found.model is not None:
+            chosen[found.part.fold, found.name] = chosen_settings(found.model)
+        yield found
     settled = [
         replace(piece, arguments={**piece.arguments, "chosen": chosen[fold, piece.arguments["name"]]})
         for piece in later
         for fold in [fits.parts[piece.arguments["part"]].fold]
     ]
-    yield from _answers(settled, fits, say, workers)
+    yield from _predictions_of(settled, fits, say, workers)
 
 
 def _follows(piece: Piece, fits: Fits) -> bool:
@@ -258,8 +314,8 @@ def _follows(piece: Piece, fits: Fits) -> bool:
     return within and name in learners and hasattr(learners[name], "chosen_settings")
 
 
-def _answers(pieces: Sequence[Piece], fits: Fits, say: Saying, workers: Workers) -> Iterator[Answer]:
-    """Yield the answers of some fits, those that are kept first."""
+def _predictions_of(pieces: Sequence[Piece], fits: Fits, say: Saying, workers: Workers) -> Iterator[FitPredictions]:
+    """Yield the predictions of some fits, those that are kept first."""
     kept, todo = fits.methods.kept, []
     shared = replace(fits, X=fits.X.copy(), methods=replace(fits.methods, kept=KeptFits()))
 
@@ -273,14 +329,14 @@ def _answers(pieces: Sequence[Piece], fits: Fits, say: Saying, workers: Workers)
         if model is None:
             todo.append(piece)
         else:
-            yield run_piece(Piece(shared.answer, {"part": part, "name": name, "model": model})).result
+            yield run_piece(Piece(shared.predictions, {"part": part, "name": name, "model": model})).result
             say(piece, None)
     for piece, done in results_of(workers, todo, {"fits": shared}):
         part, name = fits.parts[piece.arguments["part"]], piece.arguments["name"]
         model, predicted, shares, classes = done.result
         if kept.worth(done.elapsed) and name in LEARNERS:
             kept.keep(path_of(piece), model, done.elapsed)
-        yield Answer(part, name, predicted, shares, classes, None if part.within else model)
+        yield FitPredictions(part, name, predicted, shares, classes, None if part.within else model)
         say(piece, done.elapsed)
 
 
@@ -302,7 +358,7 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
 
 def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Saying:
     """Report the first fit; return what reports the next one after each that is done, or kept, which takes no time."""
-    watch = FitWatch(report, [(piece.arguments["name"], piece.weight) for piece in todo], n_at_once)
+    left = TimeLeft(((piece.arguments["name"], piece.weight) for piece in todo), n_at_once)
     places = {_key(piece): place for place, piece in enumerate(todo)}
     n_folds = max(part.fold for part in fits.parts)
     furthest, n_left = 0, len(todo)
@@ -311,15 +367,15 @@ def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -
         if n_left:
             begun = todo[min(furthest, len(todo) - 1)].arguments
             fold = fits.parts[begun["part"]].fold
-            watch.begin(f"compare learners, fold {fold} of {n_folds}", begun["name"])
+            left.tell(report, f"compare learners, fold {fold} of {n_folds}", begun["name"])
 
     def done(piece: Piece, seconds: float | None) -> None:
         nonlocal furthest, n_left
         furthest, n_left = max(furthest, places[_key(piece)] + 1), n_left - 1
         if seconds is None:
-            watch.left.skip(piece.arguments["name"], piece.weight)
+            left.skip(piece.arguments["name"], piece.weight)
             return
-        watch.done(piece.arguments["name"], piece.weight, seconds)
+        left.done(piece.arguments["name"], piece.weight, seconds)
         begin()
 
     begin()

@@ -15,19 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem, kind_of_target
 from whynear.data.rows import Separation, groups_by_class
-from whynear.embed.embedding import Plane, by_blocks, embed, place_after, place_before
+from whynear.embed import Plane, by_blocks, embed, place_after, place_before
 from whynear.explain import class_profiles
 from whynear.explain.value_explanation import LinearParts, is_linear_map
-from whynear.interpret import (
-    Relevance,
-    RelevanceTolerance,
-    relevance_intervals,
-    relevance_tolerance,
-)
+from whynear.interpret import Relevance, RelevanceTolerance, relevance_intervals, relevance_tolerance
 from whynear.interpret.intervals import by_column
 from whynear.interpret.null_space import rank_of
 from whynear.interpret.relevance import weights_as_bounds
-from whynear.interpret.tolerance import LEAST
+from whynear.interpret.validation import LEAST
 from whynear.metric import DiagonalMetric, LocalMetric, Metric, MinkowskiMetric, MonotoneMetric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
@@ -172,21 +167,11 @@ N_LEVELS = 5
 
 @dataclass(frozen=True, eq=False)
 class FeatureLevels:
-    """The level of every case in one feature.
-
-    Attributes
-    ----------
-    feature : str
-        Its name.
-    place : int
-        Its position among the features, from 0.
-    of_cases : ndarray of int8
-        From 0 (the lowest fifth of the cases) to 4 (the highest); -1 where the value is missing.
-    """
+    """The level of every case in one feature."""
 
     feature: str
-    place: int
-    of_cases: NDArray[np.int8]
+    place: int  # its position among the features, from 0
+    of_cases: NDArray[np.int8]  # from 0, the lowest fifth of the cases, to 4, the highest; -1 where a value is missing
 
 
 def levels_of(X: pd.DataFrame, relevance: Relevance) -> tuple[FeatureLevels, ...]:
@@ -212,7 +197,7 @@ def maps_of(used: Problem, model: Any, seed: int) -> dict[str, Array]:
     After learning they are placed by the learned metric. That of a linear map places them on a line, by their
     predictions; the second coordinate is the principal direction of their contributions among cases predicted alike.
     """
-    linear = is_linear_map(model)
+    linear = is_linear_map(FittedPipeline.of(model).learner)
     after = place_numbers(model, used.X, used.X) if linear else embed(model, used.X, random_state=seed)
     return {"before": embed(model, used.X, method="pca"), "after": after}
 
@@ -244,24 +229,12 @@ MOST_OTHERS = 1_000_000  # rows that are placed
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Rows of a large table beside the cases of a study. They were not held out, so that nothing is predicted of them.
+    """Rows of a large table beside the cases of a study, for which nothing is predicted: they were not held out."""
 
-    Attributes
-    ----------
-    names : Index
-        The names of the rows.
-    true : ndarray
-        Their classes, or their measured values.
-    maps : dict of ndarray
-        Where they lie before and after learning, on the maps of the cases.
-    n_all : int
-        How many there are; those that are placed are at most a million, drawn at random.
-    """
-
-    names: pd.Index
-    true: NDArray[Any]
-    maps: dict[str, Array]
-    n_all: int
+    names: pd.Index  # of the rows
+    true: NDArray[Any]  # their classes, or their measured values
+    maps: dict[str, Array]  # where they lie before and after learning, on the maps of the cases
+    n_all: int  # how many there are; those that are placed are at most a million, drawn at random
 
     def some(self, most: int) -> PlacedRows:
         """Return at most so many of them, in even steps."""
@@ -287,7 +260,7 @@ def placed_rows_of(
     further = problem.X.iloc[rows]
     after = (
         place_numbers(model, shown.X, further)
-        if is_linear_map(model)
+        if is_linear_map(FittedPipeline.of(model).learner)
         else place_after(model, shown.X, maps["after"], further)
     )
     placed = {"before": place_before(model, shown.X, further), "after": after}

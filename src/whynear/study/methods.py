@@ -35,7 +35,6 @@ from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.study.bands import Preprocessing
-from whynear.study.estimate import BOOSTING, FOREST, LOGISTIC, NCA, NCA_ROWS
 from whynear.study.folds import stratified_rows
 from whynear.study.settings import ClassWeight
 from whynear.utils.archive import ArchiveError
@@ -217,11 +216,13 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
     return origin, target_origin, maps_by_components(X - origin, y - target_origin, most)
 
 
-PLAIN = "plain kNN"
+PLAIN, NCA = "plain kNN", "NCA with kNN"
+NCA_ROWS = 2_000  # at most, that NCA is fitted to
 BASELINES = (PLAIN, NCA)
 RIDGE, PLS, MEAN = "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
 # Compared with the learner that is chosen, and never chosen: they measure no distances.
+FOREST, BOOSTING, LOGISTIC = "random forest", "boosting", "logistic regression"
 YARDSTICKS, NUMERIC_YARDSTICKS = (FOREST, BOOSTING, LOGISTIC), (FOREST, BOOSTING, RIDGE)
 NO_LEARNERS = frozenset((*BASELINES, *NUMERIC_BASELINES, *YARDSTICKS, *NUMERIC_YARDSTICKS))
 RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns
@@ -385,6 +386,13 @@ def with_directions(
     learner = clone(rest).set_params(minimumnormregressor__effective_dim=effective_dim)
     learner = learner.fit(numbers, y, **weights_for(learner, weights))
     return remember_rows(fitted.behind_encoder(learner), X)
+
+
+def refitted(model: Any) -> Any:
+    """Return the learner to refit without features; a map is not held to directions that they may take away."""
+    learner = settled(model)
+    cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
+    return learner.set_params(**dict.fromkeys(cut))
 
 
 def _varies_in_parts(X: pd.DataFrame) -> bool:

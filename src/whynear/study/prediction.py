@@ -185,12 +185,7 @@ def _in_one_cell(values: list[UnusualValue]) -> str:
 
 
 def explain_row(
-    model: BaseEstimator | StrPath,
-    table: Table,
-    row: object = 1,
-    *,
-    index: str | None = None,
-    encoding: str = "auto",
+    model: BaseEstimator | StrPath, table: Table, row: object = 1, *, index: str | None = None, encoding: str = "auto"
 ) -> Explanation | ValueExplanation:
     """Explain the prediction of a fitted model for one row of a table.
 

@@ -89,18 +89,8 @@ def score_of(
 ) -> Score:
     """Return the score of predictions, NaN if no row has a weight; rows of a group are not independent.
 
-    Parameters
-    ----------
-    true, predicted : ndarray of shape (n_rows,)
-        The targets, and what was predicted for them.
-    measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
-        The kind of score.
-    groups : array-like of shape (n_rows,), optional
-        The groups of the rows.
-    probabilities : DataFrame, optional
-        The probability of each class for each row, a column for each; needed by "log_loss" and "roc_auc".
-    weights : array-like of shape (n_rows,), optional
-        How much each row counts; once without weights.
+    ``probabilities`` have a column for each class; "log_loss" and "roc_auc" need them. Without weights each row counts
+    once.
     """
     parts = parts_of(true, predicted, measure, probabilities, weights)
     if not len(parts):
@@ -149,17 +139,6 @@ def weighted_parts(values: Array, weights: ArrayLike | None) -> Array:
         return values  # without rounding
     mean = np.average(values, weights=w)
     return np.asarray(mean + (values - mean) * (w / w.mean()))
-
-
-def share_right(
-    true: NDArray[Any], predicted: NDArray[Any], groups: ArrayLike | None = None, weights: ArrayLike | None = None
-) -> Score:
-    """Return the share of rows predicted right.
-
-    >>> share_right(np.array(["u", "u", "v", "v", "v"]), np.array(["u", "v", "v", "v", "v"])).value
-    0.8
-    """
-    return score_of(true, predicted, "accuracy", groups, None, weights)
 
 
 def score_without_features(y: NDArray[Any], measure: Measure, weights: ArrayLike | None = None) -> float:
@@ -246,27 +225,13 @@ def _parts_of_one_area(inside: NDArray[np.bool_], share: Array, weights: Array) 
 
 @dataclass(frozen=True)
 class PartsScore:
-    """How well a model predicts parts of a table that were held out.
+    """How well a model predicts parts of a table that were held out."""
 
-    Attributes
-    ----------
-    parts : str
-        What they are, such as "1 of 10 files".
-    n_rows : int
-        How many rows were predicted.
-    kind : {"classes", "numbers"}
-        What the target holds.
-    value : float
-        The share of rows predicted right, or of variance explained; NaN where there is nothing to predict.
-    error : float
-        The standard error of the share; NaN for numbers.
-    """
-
-    parts: str
-    n_rows: int
+    parts: str  # what they are, such as "1 of 10 files"
+    n_rows: int  # that were predicted
     kind: TargetKind
-    value: float
-    error: float
+    value: float  # the share of rows predicted right, or of variance explained; NaN where there is nothing to predict
+    error: float  # the standard error of the share; NaN for numbers
 
     @property
     def sentence(self) -> str:
@@ -308,14 +273,11 @@ class ScoreSums:
 
     def score(self, parts: str) -> PartsScore:
         """Return the score of all rows that were counted."""
-        return PartsScore(parts, self.n_rows, self.kind, *self._value_and_error())
-
-    def _value_and_error(self) -> tuple[float, float]:
         total, first, second, third = self.sums.tolist()
-        if not total > 0:
-            return math.nan, math.nan
-        if self.kind == "numbers":
-            spread = second - first * first / total
-            return 1 - third / spread if spread > 0 else math.nan, math.nan
-        right = first / total
-        return right, math.sqrt(max(0.0, third * (1 - 2 * right) + right * right * second)) / total
+        value = error = math.nan
+        if total > 0 and self.kind == "classes":
+            value = first / total
+            error = math.sqrt(max(0.0, third * (1 - 2 * value) + value * value * second)) / total
+        elif total > 0 and (spread := second - first * first / total) > 0:
+            value = 1 - third / spread
+        return PartsScore(parts, self.n_rows, self.kind, value, error)

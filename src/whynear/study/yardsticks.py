@@ -9,8 +9,7 @@ import numpy as np
 
 from whynear.data.rows import error_of_mean
 from whynear.study.comparison import Comparison
-from whynear.study.estimate import BOOSTING, FOREST, LOGISTIC
-from whynear.study.methods import RIDGE
+from whynear.study.methods import BOOSTING, FOREST, LOGISTIC, RIDGE
 from whynear.study.score import AS_SHARES, Measure, counting, direction, parts_of
 
 IN_WORDS = {FOREST: "a forest", BOOSTING: "boosting", LOGISTIC: "logistic regression", RIDGE: "ridge"}

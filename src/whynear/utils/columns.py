@@ -36,11 +36,6 @@ def names_of_rows(*tables: Any) -> NDArray[Any] | None:
     return np.fromiter(map(plain_name, index), dtype=object, count=len(index))
 
 
-def joined_names(first: NDArray[Any] | None, second: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Return the names of the rows of two tables after each other; None unless both are known."""
-    return None if first is None or second is None else np.concatenate([first, second])
-
-
 def is_default(index: pd.Index[Any]) -> bool:
     """Return whether an index is the one that pandas gives to rows without names: 0, 1, 2, ...
 

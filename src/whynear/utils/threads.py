@@ -57,11 +57,7 @@ def share_of_threads(n_threads: int) -> Iterator[None]:
 
 
 def run_in_chunks(
-    work: Callable[[int, int], None],
-    n_items: int,
-    chunk: int,
-    n_jobs: int | None = None,
-    stop: Event | None = None,
+    work: Callable[[int, int], None], n_items: int, chunk: int, n_jobs: int | None = None, stop: Event | None = None
 ) -> None:
     """Call ``work(start, stop)`` for consecutive chunks of ``range(n_items)``, on threads.
 
@@ -100,12 +96,14 @@ def run_in_chunks(
                 stop.set()
 
 
-def one_blas_thread(size: int = 0) -> AbstractContextManager[None]:
-    """Return a context in which BLAS uses one thread, unless a table of this size is large enough for more.
+@contextmanager
+def one_blas_thread(size: int = 0) -> Iterator[None]:
+    """Let BLAS use one thread, unless a table of this size is large enough for more.
 
     For small problems the waiting of threads for each other takes longer than they save, most of all on a busy machine.
     """
-    return nullcontext() if size >= 1 << 20 else _ONE_OF_BLAS.held()
+    with nullcontext() if size >= 1 << 20 else _ONE_OF_BLAS.held():
+        yield
 
 
 def one_openmp_thread() -> AbstractContextManager[None]:

@@ -21,14 +21,14 @@ from whynear.utils.threads import one_blas_thread
 from whynear.verdict.kernel_ridge import KernelModels, on_threads
 from whynear.verdict.refits import Refits
 from whynear.verdict.rules import SURELY, Cost, Costs
-from whynear.verdict.table import Answers, FeatureColumns, Target, target_of
+from whynear.verdict.table import FeatureColumns, RowLosses, Target, target_of
 from whynear.work.workers import start_workers
 
 PROMISING = 0.3  # p-value below which the ridge is chosen again without the feature
 MOST_ONE_BY_ONE = 150  # features; more are first left out in blocks
 ALIKE = 0.7  # correlation of the members of a block with its first one
 COSTLY = 0.05  # p-value of a block that is split
-ROUNDING = 1e-10  # of the loss; answers of the same columns in another order differ by less
+ROUNDING = 1e-10  # of the loss; predictions by the same columns in another order differ by less
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ def check_left_out(features: list[str], names: list[str]) -> tuple[tuple[str, ..
     return tuple(name for name in names if name in features), kept
 
 
-def cost_of(without: Answers, full: Answers, target: Target) -> Cost:
-    """Return what the answers without a feature cost."""
+def cost_of(without: RowLosses, full: RowLosses, target: Target) -> Cost:
+    """Return what leaving out a feature costs, from the losses without it and with all."""
     excess, error = target.mean_and_error(without.loss - full.loss)
     lost, lost_error = target.mean_and_error(full.score - without.score)
     expected, expected_error = target.mean_and_error(full.expected - without.expected)
@@ -208,9 +208,9 @@ def costs_without(
     """
 
     def cost_without(features: Indices) -> Cost:
-        cost = cost_of(models.without(features), models.answers, models.target)
+        cost = cost_of(models.without(features), models.best, models.target)
         if not quick and norm.sf(cost.deviation) < PROMISING:
-            return cost_of(models.without(features, tune=True), models.answers, models.target)
+            return cost_of(models.without(features, tune=True), models.best, models.target)
         return cost
 
     d = models.columns.n_features

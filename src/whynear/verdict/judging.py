@@ -33,7 +33,7 @@ from whynear.verdict.rules import (
 )
 from whynear.verdict.set_sizes import SetSearch
 from whynear.verdict.sets import MOST_ROWS, find_sets
-from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
+from whynear.verdict.table import FeatureColumns, RowLosses, Target, best_of, chosen_rows
 from whynear.verdict.verdicts import Verdicts
 from whynear.work.pieces import Piece
 from whynear.work.workers import Engine, Workers, results_of
@@ -66,7 +66,7 @@ def verdicts(
 
     Every feature is left out and models are refitted: kernel ridge models of several shapes, whose held-out predictions
     have a closed form, and the learner itself where a feature looks indispensable. When a feature is left out, the best
-    of all models may answer: what only one model needs is not indispensable. Blocks of like features are left out
+    of all models counts: what only one model needs is not indispensable. Blocks of like features are left out
     together first where there are hundreds.
 
     Parameters
@@ -182,12 +182,12 @@ def _judged(
 
 def _confirmed(
     models: KernelModels, costs: Costs, refits: Refits, informative: Information, report: Report
-) -> tuple[Answers, Costs]:
+) -> tuple[RowLosses, Costs]:
     """Refit the learner too: without informative features where it is clearly the best model, else without needed ones.
 
-    Return the best answers with all features, and the costs.
+    Return the losses of the best model with all features, and the costs.
     """
-    target, best, alone = models.target, models.answers, refits.without()
+    target, best, alone = models.target, models.best, refits.without()
     if clearly_better(alone, best, target):
         best, tried, repeats = alone, informative.found, 1
     else:
@@ -195,7 +195,7 @@ def _confirmed(
     features = np.flatnonzero(tried).tolist()
     refits.prepare([[feature] for feature in features], repeats, report)
     without = {j: best_of([refits.without([j], repeats), models.without([j], tune=True)]) for j in features}
-    return best, costs.replaced({j: cost_of(answers, best, target) for j, answers in without.items()})
+    return best, costs.replaced({j: cost_of(losses, best, target) for j, losses in without.items()})
 
 
 def _with_many_rows(evidence: Evidence, others: ManyRows, report: Report) -> Evidence:
@@ -261,7 +261,7 @@ def judge_part(rows: Indices, columns: FeatureColumns, target: Target, ridges: M
     costs = costs_without(again, quick=True)
     costs = replace(costs, deviations=costs.deviations * more**0.5)
     informative = information(own, aim).with_more_rows(more)
-    return decide(Evidence(informative, costs, beats_guessing(again.answers, aim), len(target.Y)))
+    return decide(Evidence(informative, costs, beats_guessing(again.best, aim), len(target.Y)))
 
 
 def _part(target: Target, rng: np.random.Generator) -> Indices:

@@ -23,7 +23,7 @@ from scipy.linalg import solve
 from whynear.data.rows import RowSplit
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
-from whynear.verdict.table import Answers, FeatureColumns, Target, best_of
+from whynear.verdict.table import FeatureColumns, RowLosses, Target, best_of
 
 KERNELS = ("linear", "quadratic", "gaussian", "narrow gaussian")
 # Times the mean eigenvalue; spectra need small ones, since what tells them apart is a small part of their variance.
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 class KernelModels:
     """Kernel ridge models of a table; those near the best of them are refitted when features are left out.
 
-    Every kernel of ``names`` is fitted, or those of ``ridges`` at their given ridges. ``full`` has the answers of each
+    Every kernel of ``names`` is fitted, or those of ``ridges`` at their given ridges. ``full`` has the losses of each
     with all features; ``by_loss`` are the kernels, that of least loss first; ``near`` are those within a standard error
     of it, and ``settled`` are these with their ridges.
     """
@@ -53,36 +53,36 @@ class KernelModels:
     ) -> None:
         self.columns, self.target = columns, target
         self.products = columns.values @ columns.values.T
-        self.full: dict[str, Answers] = {}
+        self.full: dict[str, RowLosses] = {}
         self.ridges: dict[str, float] = {}
         for name in names if ridges is None else ridges:
             ridge = None if ridges is None else ridges[name]
             found = held_out(name, columns.values, lambda: self.products, columns.n_features, target, ridge)
-            self.full[name], self.ridges[name] = target.answers(found.predicted), found.ridge
+            self.full[name], self.ridges[name] = target.losses(found.predicted), found.ridge
         self.by_loss = sorted(self.full, key=lambda name: float(self.full[name].loss.mean()))
-        self.answers = self.full[self.by_loss[0]]
-        excess = {name: target.mean_and_error(one.loss - self.answers.loss) for name, one in self.full.items()}
+        self.best = self.full[self.by_loss[0]]
+        excess = {name: target.mean_and_error(one.loss - self.best.loss) for name, one in self.full.items()}
         self.near = [name for name, (mean, error) in excess.items() if mean <= error + 1e-12]
         self.settled = {name: self.ridges[name] for name in self.near}
 
-    def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> Answers:
-        """Return the best answers of the kernels that are near the best, without these features."""
+    def without(self, features: Sequence[int] | Indices, *, tune: bool = False) -> RowLosses:
+        """Return the losses of the best of the kernels near the best, without these features."""
         own, rest = self.columns.of(features), self.columns.of(np.setdiff1d(self.columns.owners, features))
         ridges = {name: None if tune else self.ridges[name] for name in self.near}
         n_features = self.columns.n_features - len(features)
         return self._best_of(rest, lambda: self.products - own @ own.T, n_features, ridges)
 
-    def with_only(self, features: Sequence[int] | Indices, ridges: Mapping[str, float] | None = None) -> Answers:
-        """Return the best answers of the kernels with these features alone; of those with given ridges only."""
+    def with_only(self, features: Sequence[int] | Indices, ridges: Mapping[str, float] | None = None) -> RowLosses:
+        """Return the losses of the best kernel with these features alone; of those with given ridges only."""
         own = self.columns.of(features)
         return self._best_of(own, lambda: own @ own.T, len(features), ridges or dict.fromkeys(self.full))
 
     def _best_of(
         self, values: Array, products: Callable[[], Array], n_features: int, ridges: Mapping[str, float | None]
-    ) -> Answers:
-        """Return the best answers of kernels, each at its ridge or at the best one."""
+    ) -> RowLosses:
+        """Return the losses of the best of kernels, each at its ridge or at the best one."""
         found = [held_out(name, values, products, n_features, self.target, ridge) for name, ridge in ridges.items()]
-        return best_of(self.target.answers(one.predicted) for one in found)
+        return best_of(self.target.losses(one.predicted) for one in found)
 
 
 def held_out(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
-from whynear.data.rows import RowSplit
+from whynear.data.rows import RowSplit, rows_of
 from whynear.learn.inputs import checked_weights
 from whynear.model.pipeline import weights_for
 from whynear.utils.arrays import Array, Indices
@@ -24,8 +24,8 @@ from whynear.verdict.outside import random_forest
 from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
 from whynear.verdict.table import (
     FOLDS,
-    Answers,
     FeatureColumns,
+    RowLosses,
     Target,
     best_of,
     chosen_rows,
@@ -112,10 +112,10 @@ class Refits:
         self.owners = np.arange(np.shape(X)[1]) if owners is None else owners
         self.workers = Processes(1) if workers is None else workers
         self.seconds = USUAL_SECONDS
-        self._known: dict[tuple[tuple[int, ...], int], Answers] = {}
+        self._known: dict[tuple[tuple[int, ...], int], RowLosses] = {}
 
-    def without(self, features: Sequence[int] = (), repeats: int = 1) -> Answers:
-        """Return the answers for held-out rows, as means over repeated cross-validations."""
+    def without(self, features: Sequence[int] = (), repeats: int = 1) -> RowLosses:
+        """Return the losses for held-out rows, as means over repeated cross-validations."""
         self.prepare([features], repeats)
         return self._known[_key(features, repeats)]
 
@@ -126,19 +126,19 @@ class Refits:
         left_out = [np.flatnonzero(np.isin(self.owners, features)).tolist() for features, _ in keys]
         predictions = self._held_out([([own] * len(fold), fold) for own in left_out for fold in folds], report)
         for key in keys:
-            found = [self.target.answers(next(predictions)) for _ in folds]
+            found = [self.target.losses(next(predictions)) for _ in folds]
             parts = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("loss", "score", "expected"))
-            self._known[key] = Answers(*parts)
+            self._known[key] = RowLosses(*parts)
 
     def with_only(
         self, sets: Sequence[Sequence[Sequence[int]]], folds: Sequence[RowSplit], report: Report = silent
-    ) -> list[Answers]:
-        """Return the answers for the held-out rows of each fold, for sets that have other features on each."""
+    ) -> list[RowLosses]:
+        """Return the losses for the held-out rows of each fold, for sets that have other features on each."""
         runs = [
             ([np.flatnonzero(~np.isin(self.owners, list(kept))).tolist() for kept in members], folds)
             for members in sets
         ]
-        return [self.target.answers(predicted) for predicted in self._held_out(runs, report)]
+        return [self.target.losses(predicted) for predicted in self._held_out(runs, report)]
 
     def _held_out(
         self, runs: Sequence[tuple[Sequence[list[int]], Sequence[RowSplit]]], report: Report
@@ -169,11 +169,6 @@ class Refits:
 
 def _key(features: Sequence[int], repeats: int) -> tuple[tuple[int, ...], int]:
     return tuple(sorted(int(j) for j in features)), repeats
-
-
-def rows_of(X: Any, chosen: Indices) -> Any:
-    """Return some rows of a table or an array."""
-    return X.iloc[chosen] if isinstance(X, pd.DataFrame) else np.asarray(X)[chosen]
 
 
 def _varies(X: Any) -> bool:
@@ -227,13 +222,13 @@ def outside_models(
 
 
 def better_model(
-    models: Sequence[Refits], answers: Callable[[Refits], Answers], best: Answers, *, learner_only: bool = False
+    models: Sequence[Refits], losses: Callable[[Refits], RowLosses], best: RowLosses, *, learner_only: bool = False
 ) -> BetterModel | None:
-    """Return the best of models that are clearly better than the best answers of others, if it is right more often."""
+    """Return the best of models that are clearly better than the best of others, if it is right more often."""
     if not models:
         return None
-    first = min(models, key=lambda model: float(answers(model).loss.mean()))
-    score, other = float(answers(first).score.mean()), float(best.score.mean())
+    first = min(models, key=lambda model: float(losses(model).loss.mean()))
+    score, other = float(losses(first).score.mean()), float(best.score.mean())
     return BetterModel(first.name, len(best.loss), score, other, learner_only) if score > other else None
 
 
@@ -261,52 +256,52 @@ class SetCheck:
 
 
 class ManyRows:
-    """Answers of models, fitted to folds of many rows, for those of them that are not used elsewhere.
+    """Models fitted to folds of many rows, and their losses for those rows that are not used elsewhere.
 
-    The first of the models is the learner; others answer too if they are clearly better with all features.
+    The first candidate is the learner; others are used beside it if they are clearly better with all features.
     Results on few rows need not hold on many: with more rows some features become needed, and others can be replaced.
     """
 
-    def __init__(self, models: Sequence[Refits], used: Indices) -> None:
-        self._models, first = models, models[0]
+    def __init__(self, candidates: Sequence[Refits], used: Indices) -> None:
+        self._candidates, first = candidates, candidates[0]
         held_out = np.arange(len(first.target.Y))[first.target.held_out]
         self._places = np.flatnonzero(~np.isin(held_out, used))
         self.target: Target = first.target.rows(held_out[self._places])
 
     @cached_property
-    def answering(self) -> list[Refits]:
-        """The models that answer."""
-        learner, *outside = self._models
+    def models(self) -> list[Refits]:
+        """The learner, and the others that are clearly better."""
+        learner, *outside = self._candidates
         best = self._of_others(learner)
         return [learner, *(one for one in outside if clearly_better(self._of_others(one), best, self.target))]
 
     @property
     def better_model(self) -> BetterModel | None:
         """The best of the models if it measures no distances; kernel ridge models are not fitted to many rows."""
-        learner, *outside = self.answering
+        learner, *outside = self.models
         return better_model(outside, self._of_others, self._of_others(learner), learner_only=True)
 
     def prepare(self, sets: Sequence[Sequence[int]], report: Report = silent) -> None:
         """Fit with all features, and without each of these sets of features."""
-        for model, part in zip(self.answering, one_after_the_other(report, len(self.answering)), strict=True):
+        for model, part in zip(self.models, one_after_the_other(report, len(self.models)), strict=True):
             model.prepare([(), *sets], report=part)
 
-    def without(self, features: Sequence[int] = ()) -> Answers:
-        """Return the best answers without some features."""
-        return best_of(self._of_others(model, features) for model in self.answering)
+    def without(self, features: Sequence[int] = ()) -> RowLosses:
+        """Return the losses of the best model without some features."""
+        return best_of(self._of_others(model, features) for model in self.models)
 
-    def with_only(self, features: Sequence[int]) -> Answers:
-        """Return the best answers with some features alone."""
-        every = np.unique(np.concatenate([model.owners for model in self._models]))
+    def with_only(self, features: Sequence[int]) -> RowLosses:
+        """Return the losses of the best model with some features alone."""
+        every = np.unique(np.concatenate([model.owners for model in self._candidates]))
         self.prepare([others := every[~np.isin(every, features)].tolist()])
         return self.without(others)
 
-    def _of_others(self, model: Refits, features: Sequence[int] = ()) -> Answers:
-        """Return the answers of a model for the rows that are not used elsewhere."""
+    def _of_others(self, model: Refits, features: Sequence[int] = ()) -> RowLosses:
+        """Return the losses of a model for the rows that are not used elsewhere."""
         found = model.without(features)
-        return Answers(found.loss[self._places], found.score[self._places], found.expected[self._places])
+        return RowLosses(found.loss[self._places], found.score[self._places], found.expected[self._places])
 
-    def may_object(self, best: Answers, target: Target) -> bool:
+    def may_object(self, best: RowLosses, target: Target) -> bool:
         """Return whether the best of these models is not clearly worse than the best model of fewer rows.
 
         What a worse model can do without, a better one may need.
@@ -320,8 +315,8 @@ class ManyRows:
         found, every = self.with_only(features), self.without()
         lost, error = self.target.mean_and_error(every.score - found.score)
         means = float(found.score.mean()), float(every.score.mean())
-        names = tuple(model.name for model in self.answering)
-        return SetCheck(names, len(self._models[0].table.y), len(self._places), *means, lost, error)
+        names = tuple(model.name for model in self.models)
+        return SetCheck(names, len(self._candidates[0].table.y), len(self._places), *means, lost, error)
 
 
 @dataclass(frozen=True, eq=False)

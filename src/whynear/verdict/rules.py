@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from whynear.utils.arrays import Array
-from whynear.verdict.table import Answers, Target
+from whynear.verdict.table import RowLosses, Target
 
 INDISPENSABLE, REPLACEABLE, NO_EVIDENCE, UNDECIDED = "indispensable", "replaceable", "no evidence", "undecided"
 WORDS = (INDISPENSABLE, REPLACEABLE, UNDECIDED, NO_EVIDENCE)
@@ -50,7 +50,7 @@ ALIKE = 0.4  # correlation of a feature with its stand-in, at least
 
 @dataclass(frozen=True)
 class Cost:
-    """What one answer costs against another: points lost with their error, deviation, and points lost at most."""
+    """What one model loses against another: points lost with their error, deviation, and points lost at most."""
 
     loss: float
     error: float
@@ -210,45 +210,45 @@ def deviations_of(p_values: Array) -> Array:
     return np.asarray(norm.isf(np.clip(p_values, 1e-300, 1.0) / 2))
 
 
-def beats_guessing(answers: Answers, target: Target) -> bool:
+def beats_guessing(losses: RowLosses, target: Target) -> bool:
     """Return whether a model predicts better than the class shares, or the mean, do."""
-    gain, error = target.mean_and_error(target.guessed().loss - answers.loss)
+    gain, error = target.mean_and_error(target.guessed().loss - losses.loss)
     return gain > WORKS * error
 
 
-def clearly_better(answers: Answers, best: Answers, target: Target) -> bool:
-    """Return whether the loss is clearly less than that of the best answers so far."""
-    gain, error = target.mean_and_error(best.loss - answers.loss)
+def clearly_better(losses: RowLosses, best: RowLosses, target: Target) -> bool:
+    """Return whether the loss is clearly less than that of the best model so far."""
+    gain, error = target.mean_and_error(best.loss - losses.loss)
     return gain > CLEARLY_BETTER * error
 
 
-def suffices(found: Answers, every: Answers, target: Target, tolerance: float | None = None) -> bool:
-    """Return whether answers of a set are as good as those of all features, or within the tolerance, in points."""
+def suffices(found: RowLosses, every: RowLosses, target: Target, tolerance: float | None = None) -> bool:
+    """Return whether a set predicts as well as all features, or within the tolerance, in points."""
     if tolerance is None:
         return as_good(found, every, target, BELOW_ALL)
     return float(found.score.mean()) >= float(every.score.mean()) - tolerance / 100 - 1e-12
 
 
-def sufficing(answers: Sequence[Answers], target: Target, tolerance: float | None = None) -> NDArray[np.bool_]:
+def sufficing(losses: Sequence[RowLosses], target: Target, tolerance: float | None = None) -> NDArray[np.bool_]:
     """Return which sets are as good as all features and nearly as good as the best set; the last has all features.
 
     All features suffice where no smaller set does; a tolerance alone decides where one is given.
     """
-    every = answers[-1]
-    found = np.array([suffices(one, every, target, tolerance) for one in answers])
+    every = losses[-1]
+    found = np.array([suffices(one, every, target, tolerance) for one in losses])
     if tolerance is not None:
         return found
-    excess, errors = np.array([target.mean_and_error(one.loss - every.loss) for one in answers]).T
-    best = answers[int(excess.argmin())]
+    excess, errors = np.array([target.mean_and_error(one.loss - every.loss) for one in losses]).T
+    best = losses[int(excess.argmin())]
     if _exceeds(every, best, target, SURELY):
-        found &= [as_good(one, best, target, BELOW_BEST) for one in answers]
+        found &= [as_good(one, best, target, BELOW_BEST) for one in losses]
     # Where rows are few or noisy, a set that lacks a feature would seem to suffice.
     found &= errors <= LARGEST_ERROR * float((target.guessed().loss - best.loss).mean())
     found[-1] |= not found.any()
     return found
 
 
-def as_good(found: Answers, other: Answers, target: Target, errors: float) -> bool:
+def as_good(found: RowLosses, other: RowLosses, target: Target, errors: float) -> bool:
     """Return whether a set surely loses little, or it is not clear that it loses anything and it does not seem much."""
     lost, error = target.mean_and_error(other.score - found.score)
     seems_little = lost <= (MOST_LOST if target.measured else max(MOST_LOST, error))
@@ -256,7 +256,7 @@ def as_good(found: Answers, other: Answers, target: Target, errors: float) -> bo
     return surely_little or (seems_little and not _exceeds(found, other, target, errors))
 
 
-def _exceeds(found: Answers, other: Answers, target: Target, errors: float) -> bool:
+def _exceeds(found: RowLosses, other: RowLosses, target: Target, errors: float) -> bool:
     """Return whether the loss exceeds another by more than this number of standard errors of the difference."""
     excess, error = target.mean_and_error(found.loss - other.loss)
     return excess > errors * error + 1e-12

@@ -14,7 +14,7 @@ from whynear.verdict.information import information
 from whynear.verdict.kernel_ridge import KERNELS, KernelModels, on_threads, predict
 from whynear.verdict.refits import BetterModel, ManyRows, Refits, better_model
 from whynear.verdict.rules import Information, clearly_better
-from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
+from whynear.verdict.table import FeatureColumns, RowLosses, Target, best_of, chosen_rows
 from whynear.work.pieces import Piece
 from whynear.work.workers import results_of
 
@@ -62,22 +62,20 @@ def _thinned(columns: FeatureColumns, target: Target, found: Indices) -> Indices
 
 
 def removal_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels
 ) -> list[int]:
     """Return the candidates in the order in which they are removed, the one kept longest last.
 
     In each step the feature goes whose absence increases the loss of held-out rows least, for its price. While many are
     left, several unlike ones go together. It keeps features that are of use only together. ``models`` are those of all
-    candidates, if they are known.
+    candidates.
     """
     left, removed = [int(j) for j in candidates], list[int]()
-    names: Sequence[str] = KERNELS
     while len(left) > 1:
         own = columns.only(left)
-        models = KernelModels(own, target, names=names) if removed or models is None else models
-        names = models.by_loss[:2]
-        answers = on_threads(models.without, [[place] for place in range(len(left))])
-        losses = np.array([float(one.loss.mean()) for one in answers]) - float(models.answers.loss.mean())
+        models = KernelModels(own, target, names=models.by_loss[:2]) if removed else models
+        without = on_threads(models.without, [[place] for place in range(len(left))])
+        losses = np.array([float(one.loss.mean()) for one in without]) - float(models.best.loss.mean())
         # What a feature saves per unit of its price; those that help by their absence go first, dear ones before cheap.
         order = np.argsort(np.where(losses > 0, losses / prices[left], losses * prices[left]), kind="stable")
         most = 1 if len(left) <= ONE_AT_A_TIME else len(left) // 5
@@ -88,15 +86,14 @@ def removal_order(
 
 
 def addition_order(
-    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels | None = None
+    columns: FeatureColumns, target: Target, candidates: Indices, prices: Array, models: KernelModels
 ) -> list[int]:
     """Return candidates in the reverse of the order in which they are added, the first one last.
 
     In each step the feature is added that lowers the loss of held-out rows most, for its price. It finds small sets
-    among many features that say nearly the same. ``models`` are those of all candidates, if they are known.
+    among many features that say nearly the same. ``models`` are those of all candidates.
     """
     own = columns.only(candidates)
-    models = KernelModels(own, target) if models is None else models
     names = models.by_loss[:2]
     ridges = {name: models.ridges[name] for name in names}
     chosen: list[int] = []
@@ -110,19 +107,16 @@ def addition_order(
         best = int(np.where(gains > 0, gains / prices[candidates], gains).argmax())
         chosen.append(best)
         again = KernelModels(own.only(chosen), target, names=names)
-        ridges, before = again.ridges, float(again.answers.loss.mean())
+        ridges, before = again.ridges, float(again.best.loss.mean())
     return [int(candidates[j]) for j in chosen[::-1]]
 
 
 def _unlike(columns: FeatureColumns, order: Sequence[int] | Indices, most: int) -> list[int]:
     """Return the first of an order, and others that are unlike those before them."""
     taken: list[int] = []
-    for place in order[: 2 * most]:
-        mine = columns.of([int(place)])
-        others = columns.of(taken) if taken else np.empty((len(mine), 0))
-        lengths = np.outer(np.linalg.norm(mine, axis=0), np.linalg.norm(others, axis=0))
-        if not taken or (np.abs(mine.T @ others) <= UNLIKE * lengths).all():
-            taken.append(int(place))
+    for place in map(int, order[: 2 * most]):
+        if all(columns.correlation(place, other) <= UNLIKE for other in taken):
+            taken.append(place)
         if len(taken) == most:
             break
     return taken
@@ -153,14 +147,14 @@ SEARCHES = (removal_order, addition_order)
 
 @dataclass(frozen=True, eq=False)
 class JudgedSizes:
-    """For each size the answers of its sets for rows that did not choose them, and the search that chose better."""
+    """For each size the losses of its sets for rows that did not choose them, and the search that chose better."""
 
-    answers: dict[int, Answers]
+    losses: dict[int, RowLosses]
     searches: dict[int, int]
     scouts: Indices  # the rows by which sets are chosen from all rows
     chosen: ChosenSets  # those sets
     by_fold: list[ChosenSets]  # the sets that the rows to learn from of each fold choose
-    answering: list[Refits]  # the models that predicted by sets beside kernel ridge
+    models: list[Refits]  # those that predicted by sets beside kernel ridge
     better_model: BetterModel | None = None  # the best of these if it measures no distances
 
 
@@ -200,7 +194,7 @@ def choose_sets(
     scouted, goal = own.rows(part.scouts), aim.rows(part.scouts)
     candidates = candidates_of(scouted, goal, information(scouted, goal))
     models = KernelModels(scouted.only(candidates), goal)
-    orders = [search(scouted, goal, candidates, prices, models=models) for search in SEARCHES]
+    orders = [search(scouted, goal, candidates, prices, models) for search in SEARCHES]
     if protect:  # a price pushes out nothing that these rows show to be needed
         needed = surely_needed(own, aim)
         orders = [kept_longest(order, needed) for order in orders]
@@ -241,25 +235,25 @@ def judge_sizes(search: SetSearch, outside: Sequence[Refits], rng: np.random.Gen
     parts = [SetRows(train, scouts(known_target(target, train)), test) for train, test in folds]
     on_all = SetRows(np.arange(len(target.Y)), scouts(target), np.empty(0, dtype=np.intp))
     by_fold, from_all = _chosen_sets(search, parts, on_all, sizes, within(report, 0.0, 0.7))
-    answers, better = {}, {}
+    losses, better = {}, {}
     for size in sizes:
         found = []
         for number in range(len(SEARCHES)):
             predicted = np.empty(target.Y.shape)
             for part, sets in zip(parts, by_fold, strict=True):
                 predicted[part.new] = sets.predicted[frozenset(sets.members(size, number))]
-            found.append(target.answers(predicted))
+            found.append(target.losses(predicted))
         better[size] = min(range(len(SEARCHES)), key=lambda number: float(found[number].loss.mean()))
-        answers[size] = found[better[size]]
+        losses[size] = found[better[size]]
     *smaller, every = sizes
-    answering, answers[every], outdone = _models_of_all(search, outside, answers[every], within(report, 0.7, 0.8))
+    models, losses[every], outdone = _models_of_all(search, outside, losses[every], within(report, 0.7, 0.8))
     members = [[sets.members(size, better[size]) for sets in by_fold] for size in smaller]
-    for model, one in zip(answering, one_after_the_other(within(report, 0.8, 1.0), len(answering)), strict=True):
+    for model, one in zip(models, one_after_the_other(within(report, 0.8, 1.0), len(models)), strict=True):
         step = f"judge sets by {model.name}"
         by_model = model.with_only(members, folds, _named(step, one))
         for size, own in zip(smaller, by_model, strict=True):
-            answers[size] = best_of([answers[size], own])
-    return JudgedSizes(answers, better, on_all.scouts, from_all, by_fold, answering, outdone)
+            losses[size] = best_of([losses[size], own])
+    return JudgedSizes(losses, better, on_all.scouts, from_all, by_fold, models, outdone)
 
 
 def _chosen_sets(
@@ -282,11 +276,11 @@ def _chosen_sets(
 
 
 def _models_of_all(
-    search: SetSearch, outside: Sequence[Refits], kernels: Answers, report: Report
-) -> tuple[list[Refits], Answers, BetterModel | None]:
-    """Return the models that are clearly better with all features, the best answers, and the best outside model.
+    search: SetSearch, outside: Sequence[Refits], kernels: RowLosses, report: Report
+) -> tuple[list[Refits], RowLosses, BetterModel | None]:
+    """Return the models that are clearly better with all features, the losses of the best, and the best outside model.
 
-    ``kernels`` are the answers of kernel ridge; the learner must be clearly better than those, and an outside model
+    ``kernels`` are the losses of kernel ridge; the learner must be clearly better than those, and an outside model
     than the better of the two.
     """
     target, alone = search.target, search.refits.without()

@@ -21,7 +21,7 @@ from whynear.verdict.kernel_ridge import KernelModels, on_threads
 from whynear.verdict.refits import judged_table, outside_models, workers_of
 from whynear.verdict.rules import ALIKE, NEEDED, stands_in, suffices, sufficing
 from whynear.verdict.set_sizes import JudgedSizes, SetSearch, judge_sizes, surely_needed
-from whynear.verdict.table import Answers, FeatureColumns, Target, best_of, chosen_rows
+from whynear.verdict.table import FeatureColumns, RowLosses, Target, best_of, chosen_rows
 from whynear.verdict.verdicts import StandIn, StandIns, SufficientSets
 from whynear.work.workers import Engine, Workers
 
@@ -110,7 +110,7 @@ def sufficient_sets(
         refits = table.refits(rows, int(rng.integers(2**31)))
         others = table.on_many_rows(rows, rng.spawn(1)[0])
         if others is not None:
-            best = best_of([KernelModels(own, aim).answers, refits.without()])
+            best = best_of([KernelModels(own, aim).best, refits.without()])
             others = others if others.may_object(best, aim) else None
         search = SetSearch(own, aim, refits, prices, tolerance, keep, others, n_jobs=n_jobs)
         found = find_sets(search, rng, report)
@@ -153,9 +153,9 @@ def _named_set(search: SetSearch, judged: JudgedSizes, report: Report) -> _Found
     target, names = search.target, search.columns.names
     sets, sizes = _sets_and_sizes(judged, search.keep, search.columns.n_features)
     every = sets[-1]
-    answers = [judged.answers[size] for size in sizes]
-    curve = _curve(sets, answers, target, names)
-    prices, enough = [search.prices[members].sum() for members in sets], sufficing(answers, target, search.tolerance)
+    losses = [judged.losses[size] for size in sizes]
+    curve = _curve(sets, losses, target, names)
+    prices, enough = [search.prices[members].sum() for members in sets], sufficing(losses, target, search.tolerance)
     for place in np.argsort(prices, kind="stable"):
         if not enough[place]:
             continue
@@ -163,10 +163,10 @@ def _named_set(search: SetSearch, judged: JudgedSizes, report: Report) -> _Found
             break
         size = sizes[place]
         named, own = name_set(sets[place], size, search, judged)
-        if suffices(own, answers[-1], target, search.tolerance) and _holds(named, search, report):
-            sets[place], answers[place] = named, max(answers[place], own, key=lambda one: float(one.loss.mean()))
+        if suffices(own, losses[-1], target, search.tolerance) and _holds(named, search, report):
+            sets[place], losses[place] = named, max(losses[place], own, key=lambda one: float(one.loss.mean()))
             by_fold = [sorted({*fold.members(size, judged.searches[size]), *search.keep}) for fold in judged.by_fold]
-            return _Found(named, _curve(sets, answers, target, names), by_fold)
+            return _Found(named, _curve(sets, losses, target, names), by_fold)
     return _Found(every, curve)
 
 
@@ -194,19 +194,19 @@ def with_needed(members: Sequence[int], needed: Sequence[int] | Indices) -> list
     return first + [j for j in members if j not in needed]
 
 
-def name_set(members: list[int], size: int, search: SetSearch, judged: JudgedSizes) -> tuple[list[int], Answers]:
-    """Return the best of the sets of a size, most needed feature first, and its answers for held-out rows.
+def name_set(members: list[int], size: int, search: SetSearch, judged: JudgedSizes) -> tuple[list[int], RowLosses]:
+    """Return the best of the sets of a size, most needed feature first, and its losses for held-out rows.
 
     Kernel ridge models, and the others that predict by sets, compare the set given and those of searches from all rows
     and on folds; where features differ in price, the set given is the only one. A size is judged by the sets that folds
-    choose for it, none of which need be this one. Its own answers are rather too good, as the rows may have taken part
-    in choosing it; if even they are worse than those of all features, the set does not suffice.
+    choose for it, none of which need be this one. Its own losses are rather too small, as the rows may have taken part
+    in choosing it; if even they are larger than those of all features, the set does not suffice.
     """
     sets = [members] if search.dear else _chosen(members, size, search.keep, judged)
-    found = on_threads(lambda one: KernelModels(search.columns.only(one), search.target).answers, sets, search.n_jobs)
+    found = on_threads(lambda one: KernelModels(search.columns.only(one), search.target).best, sets, search.n_jobs)
     best = min(range(len(sets)), key=lambda place: float(found[place].loss.mean()))
     others = np.setdiff1d(np.arange(search.columns.n_features), sets[best]).tolist()
-    return sets[best], best_of([found[best], *(model.without(others) for model in judged.answering)])
+    return sets[best], best_of([found[best], *(model.without(others) for model in judged.models)])
 
 
 def _chosen(members: list[int], size: int, needed: Sequence[int], judged: JudgedSizes) -> list[list[int]]:
@@ -254,10 +254,10 @@ def _with_cheaper(members: Sequence[int], stand_ins: StandIns, prices: Array, na
 
 
 def _curve(
-    sets: Sequence[Sequence[int]], answers: Sequence[Answers], target: Target, names: Sequence[str]
+    sets: Sequence[Sequence[int]], losses: Sequence[RowLosses], target: Target, names: Sequence[str]
 ) -> pd.DataFrame:
-    rows, full = [], answers[-1]
-    for chosen, found in zip(sets, answers, strict=True):
+    rows, full = [], losses[-1]
+    for chosen, found in zip(sets, losses, strict=True):
         _, error = target.mean_and_error(found.score - full.score)
         excess = target.mean_and_error(found.loss - full.loss)
         rows.append((len(chosen), float(found.score.mean()), error, *excess, tuple(names[j] for j in chosen)))

@@ -156,7 +156,7 @@ SLOPES = np.concatenate([[0.0], np.geomspace(0.25, 64, 25)])
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class RowLosses:
     """How well a model predicts held-out rows, each of them."""
 
     loss: Array  # half the Brier score of calibrated probabilities; if measured, the squared error over the variance
@@ -164,9 +164,9 @@ class Answers:
     expected: Array  # the probability of the predicted class, the score to expect; less noisy than the score
 
 
-def best_of(answers: Iterable[Answers]) -> Answers:
-    """Return the answers of least loss, the first of equal ones."""
-    return min(answers, key=lambda one: float(one.loss.mean()))
+def best_of(losses: Iterable[RowLosses]) -> RowLosses:
+    """Return those of the least mean loss, the first of equal ones."""
+    return min(losses, key=lambda one: float(one.loss.mean()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class Target:
     """Classes as indicators, or a standardised measurement; and the group of each row.
 
     With an ``order``, the time of each row, rows held out are later than those learned from. The first rows are then
-    never held out, and answers are those for the others.
+    never held out, and losses are those of the others.
     """
 
     Y: Array  # the columns that models predict
@@ -196,7 +196,7 @@ class Target:
 
     @cached_property
     def held_out(self) -> Indices | slice:
-        """The rows for which there are answers."""
+        """The rows that are held out."""
         return slice(None) if self.forward is None else np.sort(np.concatenate([test for _, test in self.forward]))
 
     @property
@@ -221,23 +221,23 @@ class Target:
         groups = self.groups if self.grouped else None
         return split_rows(strata, n_folds, seed, stratified=not self.measured, groups=groups)
 
-    def answers(self, predicted: Array) -> Answers:
+    def losses(self, predicted: Array) -> RowLosses:
         """Return the losses of predictions of Y for held-out rows, calibrated where they stand for classes."""
         predicted, Y = predicted[self.held_out], self.Y[self.held_out]
         if self.measured:
             loss = np.square(predicted - Y).mean(axis=1) / max(float(Y.var()), 1e-300)
-            return Answers(loss, 1 - loss, 1 - loss)
+            return RowLosses(loss, 1 - loss, 1 - loss)
         shares = self.Y.mean(axis=0)
         probabilities = _calibrated(np.ascontiguousarray((predicted - shares).T), shares[:, None], Y.T.copy()).T
-        return Answers(
+        return RowLosses(
             0.5 * np.square(probabilities - Y).sum(axis=1),
             (probabilities.argmax(axis=1) == Y.argmax(axis=1)).astype(float),
             probabilities.max(axis=1),
         )
 
-    def guessed(self) -> Answers:
-        """Return the answers of the class shares, or of the mean."""
-        return self.answers(np.broadcast_to(self.Y.mean(axis=0), self.Y.shape))
+    def guessed(self) -> RowLosses:
+        """Return the losses of the class shares, or of the mean."""
+        return self.losses(np.broadcast_to(self.Y.mean(axis=0), self.Y.shape))
 
     def mean_and_error(self, values: Array) -> tuple[float, float]:
         """Return the mean of a value of each held-out row and its standard error over groups, or rows without them."""

@@ -195,13 +195,9 @@ Outcome = tuple[Piece, Done | Failed]
 class Processes:
     """Runs pieces in other processes, which start when the first piece is sent to them, and in this one.
 
-    Parameters
-    ----------
-    n_workers : int
-        How many pieces run at once; each has one thread.
-    also_here : bool
-        Whether this process is one of them. If so, a pool that was started ahead is borrowed; without one, and with
-        little work, nothing is started: pieces run here one after the other, each with all threads.
+    ``n_workers`` pieces run at once, each on one thread. With ``also_here``, this process runs one of them, and a pool
+    that was started ahead is borrowed; without one, and with little work, nothing is started: pieces run here one after
+    the other, each with all threads.
     """
 
     def __init__(self, n_workers: int, *, also_here: bool = False) -> None:

@@ -16,13 +16,7 @@ SECONDS_FOR_A_WORKER = 30
 
 
 class DaskCluster:
-    """Runs pieces on the workers of a cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A client of its scheduler.
-    """
+    """Runs pieces on the workers of a cluster; ``client`` is a `distributed.Client` of its scheduler."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -116,16 +110,9 @@ def start_workers(
 ) -> Iterator[Workers]:
     """Return what runs pieces; processes start when there is work for them, and none is left at the end.
 
-    Parameters
-    ----------
-    engine : {"processes", "dask"}
-        Processes on this machine, or the workers of a Dask cluster.
-    n_jobs : int, optional
-        The number of processes, -1 and None for all cores. A cluster at an address has its own number.
-    address : str, optional
-        The address of the scheduler of a cluster; without it one is started on this machine.
-    also_here : bool
-        Whether this process is one of those that work: others start only where that saves time.
+    ``n_jobs`` is the number of processes, -1 and None for all cores; a cluster at an address has its own number.
+    Without an ``address`` of a scheduler, a cluster is started on this machine. With ``also_here``, this process is one
+    of those that work, and others start only where that saves time.
     """
     check_engine(engine, n_jobs, address)
     if engine == "dask":

@@ -24,7 +24,7 @@ from whynear.learn.lann.training import (
     recall_of_lists,
     unit_of,
 )
-from whynear.search.near_lists import near_lists
+from whynear.search.approximate import near_lists
 
 
 def test_lists_outlive_a_stretch_that_keeps_the_neighbours():

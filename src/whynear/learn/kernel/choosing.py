@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from whynear.data.rows import RowSplit
-from whynear.learn.kernel.learning import Columns, Coordinates, Rows, Shape, steps
+from whynear.learn.kernel.learning import START, Columns, Coordinates, Place, Rows, Shape, steps
 from whynear.utils.arrays import Array, Indices
 
 BEHIND = 3.0  # standard errors behind the best, with which a candidate is not tried in further folds
+PATIENCE = 2  # steps without a smaller error
 
 
 class Candidate(NamedTuple):
@@ -87,6 +88,7 @@ def choose(
     not tried in further ones.
     """
     race, alive = _Race(candidates), list(candidates)
+    starts = dict.fromkeys(candidates, START)
     for train, test in splits:
         known, unseen = rows_of(train), rows_of(test)
         places = {one.columns: Coordinates.of(X[train], known.weights, one.columns) for one in alive}
@@ -94,12 +96,48 @@ def choose(
         for candidate in alive:
             place = places[candidate.columns]
             rows, new = known._replace(X=place.inside(X[train])), place.inside(X[test])
-            fits = steps(rows, candidate.shape, n_steps, gradient_rows(len(train)))
-            of_steps = [np.square(fit.predict(new, rows.X) - unseen.Y).sum(axis=1) for fit in fits]
-            of_steps += of_steps[-1:] * (n_steps + 1 - len(of_steps))
-            losses[candidate] = np.array(of_steps)
+            of_steps, starts[candidate] = held_out_losses(
+                rows, new, unseen, candidate.shape, n_steps, gradient_rows(len(train)), starts[candidate]
+            )
+            losses[candidate] = np.array(of_steps + of_steps[-1:] * (n_steps + 1 - len(of_steps)))
         race.add(losses, unseen.weights)
         alive = race.within(BEHIND)
     candidate = race.within(1.0)[0]
     means = {one: float(race.mean(one).min()) for one in race.losses}
     return Choice(candidate, int(race.mean(candidate).argmin()), means)
+
+
+def held_out_losses(
+    rows: Rows, new: Array, unseen: Rows, shape: Shape, n_steps: int, gradient_rows: Indices, start: Place = START
+) -> tuple[list[Array], Place]:
+    """Return the squared errors of unseen rows, in coordinates ``new``, after each step, until they do not fall.
+
+    Also the place of ridge and width at the first step, from which the search in other rows can start. The errors of
+    rows left out would go on falling: the distance has seen these rows.
+    """
+    found: list[Array] = []
+    means: list[float] = []
+    first = start
+    for fit in steps(rows, shape, n_steps, gradient_rows, start):
+        first = fit.at if not found else first
+        found.append(np.square(fit.predict(new, rows.X) - unseen.Y).sum(axis=1))
+        means.append(float(np.average(found[-1], weights=unseen.weights)))
+        if len(means) - 1 - int(np.argmin(means)) == PATIENCE:
+            break
+    return found, first
+
+
+def steps_that_help(
+    X: Array,
+    rows_of: Callable[[Indices], Rows],
+    split: RowSplit,
+    candidate: Candidate,
+    n_steps: int,
+    gradient_rows: Callable[[int], Indices],
+) -> int:
+    """Return the number of steps of least error on the rows that a split holds out."""
+    (train, test), known, unseen = split, rows_of(split[0]), rows_of(split[1])
+    place = Coordinates.of(X[train], known.weights, candidate.columns)
+    rows, new = known._replace(X=place.inside(X[train])), place.inside(X[test])
+    losses, _ = held_out_losses(rows, new, unseen, candidate.shape, n_steps, gradient_rows(len(train)))
+    return int(np.argmin([np.average(loss, weights=unseen.weights) for loss in losses]))

@@ -27,7 +27,7 @@ from whynear.learn.inputs import (
     warn_of_constant_columns,
     weighed,
 )
-from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose
+from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose, steps_that_help
 from whynear.learn.kernel.learning import (
     COLUMNS,
     SHAPES,
@@ -59,10 +59,11 @@ from whynear.utils.columns import (
 )
 from whynear.utils.threads import row_blocks
 
-CHOOSING_ROWS = 800  # at most, from which a shape is chosen
+CHOOSING_ROWS = 600  # at most, from which a shape is chosen
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned, and a model of numbers of double precision
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
+HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 LEAST_RIDGE_OF_SINGLES = 1e-3  # a smaller one is below the rounding errors of single precision
 PREDICTION_BYTES = 64 << 20
 
@@ -75,7 +76,7 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     shape: str
     columns: str
     max_steps: int
-    n_folds: int
+    n_folds: int | None
     random_state: int | RandomState | None
     verbose: bool
     callback: Callback | None
@@ -98,11 +99,16 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         choice("shape", self.shape, ("auto", *SHAPES))
         choice("columns", self.columns, ("auto", *COLUMNS))
         check_parameters(self, whole, "max_steps", least=0)
-        check_parameters(self, whole, "n_folds", least=2)
+        check_parameters(self, whole, "n_folds", least=2, optional=True)
+        if self.n_folds is None and "auto" in (self.shape, self.columns):
+            raise ValueError(
+                f"n_folds=None chooses nothing, and shape={self.shape!r} and columns={self.columns!r} leave a choice. "
+                "Give both, or a number of folds."
+            )
 
     def chosen_settings(self) -> dict[str, Any]:
         """Return the parameters that were chosen: a fit with them to other rows of the table makes no choice again."""
-        return {"shape": self.shape_, "columns": self.columns_, "max_steps": self.n_steps_}
+        return {"shape": self.shape_, "columns": self.columns_, "max_steps": self.n_steps_, "n_folds": None}
 
     def _learn(self, data: Labelled, Y: Array, groups: Any, unit: float = 1.0) -> Array:
         """Learn the metric and the model of checked rows; return the outputs for each of them, held out.
@@ -119,49 +125,52 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         apart = None if groups is None else groups[first]
         origin = np.average(Y, axis=0, weights=data.weights)
         table = _Table(data.X[first], (Y[first] - origin) / unit, of_copies, data.codes[first], apart)
-        candidate, n_steps = self._candidate(table, rng)
         some = _at_most(LEARNING_ROWS, len(first), rng)
+        candidate, n_steps = self._chosen(table, some, rng)
         coordinates = Coordinates.of(table.X[some], of_copies[some], candidate.columns)
         rows = table.rows(some)._replace(X=coordinates.inside(table.X[some]))
         watch = watcher(type(self).__name__, self.verbose, self.callback)
-        fits = []
-        for fit in steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng)):
-            fits.append(fit)
-            watch(Step(len(fits), fit.error))
-        chosen = fits[-1] if hasattr(self, "search_results_") else min(fits, key=lambda fit: fit.error)
+        for step, fit in enumerate(steps(rows, candidate.shape, n_steps, _at_most(GRADIENT_ROWS, len(some), rng))):
+            watch(Step(step + 1, fit.error))
         self.cases_, self.row_names_, self.input_range_ = data.X.copy(), data.row_names, range_of_columns(data.X)
-        self.metric_ = coordinates.metric(chosen.weights, candidate.shape, data.feature_names)
+        self.metric_ = coordinates.metric(fit.weights, candidate.shape, data.feature_names)
         self.shape_, self.columns_ = candidate.shape, candidate.columns
-        self.width_, self.ridge_, self.n_steps_ = chosen.width, chosen.ridge, fits.index(chosen)
+        self.width_, self.ridge_, self.n_steps_ = fit.width, fit.ridge, step
         model = self._last_model(table)
         shares = unit * data.weights / of_copies[copy_of]
         self.coefficients_ = shares[:, None] * np.asarray(model.alpha[copy_of], dtype=np.float64)
         self.constants_ = unit * np.asarray(model.constant, dtype=np.float64) + origin
         return np.asarray(unit * model.held_out[copy_of] + origin, dtype=np.float64)
 
-    def _candidate(self, table: _Table, rng: np.random.Generator) -> tuple[Candidate, int]:
-        """Return the candidate that is given, or chosen in folds, and the number of steps."""
+    def _chosen(self, table: _Table, learning: Indices, rng: np.random.Generator) -> tuple[Candidate, int]:
+        """Return the shape and the number of steps, chosen in folds, the number of steps on as many rows as learn."""
         candidates = [
             one for one in CANDIDATES if self.shape in ("auto", one.shape) and self.columns in ("auto", one.columns)
         ]
-        some = _at_most(CHOOSING_ROWS, len(table.X), rng)
-        parts = table.folds(some, self.n_folds, self.classifies, rng) if len(candidates) > 1 else []
-        if not parts:
+        if self.n_folds is None:
             return candidates[0], self.max_steps
+        some = learning[_at_most(CHOOSING_ROWS, len(learning), rng)]
+        parts = table.folds(some, self.n_folds, self.classifies, rng)
+        if not parts:
+            return candidates[0], 0
+
+        def gradient_rows(n: int) -> Indices:
+            return _at_most(GRADIENT_ROWS, n, np.random.default_rng(0))
+
         found = choose(
-            table.X[some],
-            lambda places: table.rows(some[places]),
-            parts,
-            candidates,
-            self.max_steps,
-            lambda n: _at_most(GRADIENT_ROWS, n, np.random.default_rng(0)),
+            table.X[some], lambda places: table.rows(some[places]), parts, candidates, self.max_steps, gradient_rows
         )
         self.search_results_ = {
             "shape": [one.shape for one in found.losses],
             "columns": [one.columns for one in found.losses],
             "loss": list(found.losses.values()),
         }
-        return found.candidate, found.n_steps
+        if len(some) == len(learning):
+            return found.candidate, found.n_steps
+        split = table.folds(learning, HOLDING_OUT, self.classifies, rng)[0]
+        rows_of = lambda places: table.rows(learning[places])  # noqa: E731
+        n_steps = steps_that_help(table.X[learning], rows_of, split, found.candidate, self.max_steps, gradient_rows)
+        return found.candidate, n_steps
 
     def _last_model(self, table: _Table) -> Ridge:
         """Return the model of all rows under the learned metric, at its width and its ridge or the next that works."""
@@ -277,10 +286,11 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         simplest within a standard error of the best, in folds in which the distance is learned too.
     columns : {"auto", "values", "ranks"}, default="auto"
         Whether columns are taken as they are or as ranks, which keep the order of values only.
-    max_steps : int, default=6
-        Most steps of learning the distance. Of a shape that is chosen in folds, their number is chosen there too.
-    n_folds : int, default=3
-        Number of folds in which a shape is chosen.
+    max_steps : int, default=10
+        Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
+    n_folds : int or None, default=3
+        Number of folds in which shape and steps are chosen. None chooses nothing: ``shape`` and ``columns`` must be
+        given, and ``max_steps`` steps are taken.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -313,7 +323,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     width_, ridge_ : float, float
         Of the kernel and of the penalty, by the least squared error of rows left out.
     search_results_ : dict of lists
-        Where something was chosen: each shape with its mean squared error in the folds.
+        Each shape that was tried in all folds, with its mean squared error there at its best number of steps.
     row_names_ : ndarray of shape (n_samples,) or None
         The index of X, or else of y, by which explanations name the training rows; None if neither has one.
     input_range_ : ndarray of shape (2, n_features)
@@ -353,8 +363,8 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         self,
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
-        max_steps: int = 6,
-        n_folds: int = 3,
+        max_steps: int = 10,
+        n_folds: int | None = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
@@ -428,10 +438,11 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         simplest within a standard error of the best, in folds in which the distance is learned too.
     columns : {"auto", "values", "ranks"}, default="auto"
         Whether columns are taken as they are or as ranks, which keep the order of values only.
-    max_steps : int, default=6
-        Most steps of learning the distance. Of a shape that is chosen in folds, their number is chosen there too.
-    n_folds : int, default=3
-        Number of folds in which a shape is chosen.
+    max_steps : int, default=10
+        Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
+    n_folds : int or None, default=3
+        Number of folds in which shape and steps are chosen. None chooses nothing: ``shape`` and ``columns`` must be
+        given, and ``max_steps`` steps are taken.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -473,8 +484,8 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         self,
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
-        max_steps: int = 6,
-        n_folds: int = 3,
+        max_steps: int = 10,
+        n_folds: int | None = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
         callback: Callback | None = None,

@@ -22,12 +22,11 @@ SHAPES: tuple[Shape, ...] = ("l1", "diagonal", "map")
 COLUMNS: tuple[Columns, ...] = ("values", "ranks")
 
 MOST_KNOTS = 200  # of the map from values to ranks
-RIDGES = 10.0 ** np.arange(-5.0, 1.01, 0.5)
+RIDGES = 10.0 ** np.arange(-5.0, 1.01)
 WIDTHS = 2.0 ** np.arange(-3.0, 4.01, 1.0)  # times the mean distance of the rows
-START = (6, 3)  # the places of the ridge and the width that are tried first
+START: Place = (2, 3)  # the places of the ridge and the width that are tried first
 BOTH_WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # to the neighbours of a place, in ridge and width in turn
 FEW_ROWS = 2_000  # so few that kernels of several widths are kept
-PATIENCE = 2  # steps without a smaller error
 LEAST_WEIGHT = 1e-7  # of the largest; the rounding errors of columns without influence are smaller
 
 
@@ -105,7 +104,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A kernel model under a distance: the weights of columns or their map, the width and the ridge, and its error."""
+    """A kernel model under a distance: the weights of columns or their map, width and ridge, and the error held out."""
 
     weights: Floats
     shape: Shape
@@ -113,6 +112,7 @@ class Fit:
     ridge: float
     error: float
     model: Ridge
+    at: Place
 
     def predict(self, X: Floats, known: Floats) -> Floats:
         """Return predictions of new rows from the training rows."""
@@ -133,23 +133,22 @@ def mapped(X: Floats, weights: Floats) -> Floats:
     return (X if kept.all() else X[:, kept]) * weights[kept]
 
 
-def steps(rows: Rows, shape: Shape, n_steps: int, some: Indices) -> Iterator[Fit]:
+def steps(rows: Rows, shape: Shape, n_steps: int, some: Indices, start: Place = START) -> Iterator[Fit]:
     """Yield the model under equal weights, then that after each step of learning weights from its gradients.
 
-    ``some`` are the rows at which derivatives are taken. Ridge and width are searched for at the first step; they move
-    little from then on, and are moved in turn. Ends before ``n_steps`` where the error has not fallen for two steps.
-    Time O(n^3 + n^2 d) for each step, memory O(n^2).
+    ``some`` are the rows at which derivatives are taken. Ridge and width are searched for at the first step, from a
+    ``start`` on the grid; they move little from then on, and are moved in turn. Time O(n^3 + n^2 d) for each step,
+    memory O(n^2).
     """
     varying = rows.X.max(axis=0) > rows.X.min(axis=0)
     weights: Floats = varying.astype(rows.X.dtype)
-    at, errors = START, []
+    at = start
     for step in range(n_steps + 1):
         A = mapped(rows.X, weights)
         tuned = _Tuned(distances(A, order=order_of(shape)), rows)
         at, error, model = tuned.best_from(at, BOTH_WAYS if step == 0 else BOTH_WAYS[step % 2 :: 2])
-        yield Fit(weights, shape, tuned.width(at), float(RIDGES[at[0]]), error, model)
-        errors.append(error)
-        if step == n_steps or step - int(np.argmin(errors)) == PATIENCE or not A.shape[1]:
+        yield Fit(weights, shape, tuned.width(at), float(RIDGES[at[0]]), error, model, at)
+        if step == n_steps or not A.shape[1]:
             return
         weights = _learned(rows, shape, weights, A, tuned, at, model, some)
 

@@ -38,7 +38,6 @@ from whynear.search.exact import ExactSearch
 from whynear.search.voting import Votes, cast_votes, vote_weights
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import check_parameters, choice, number, whole
-from whynear.utils.columns import joined_names
 
 FitMetrics = Callable[..., FittedMetrics]
 
@@ -265,7 +264,8 @@ class LANN(CheckedWhenLoaded, VotingCases, WithMetric, ClassifierMixin, BaseEsti
             counting = self._factors > 0
             lam = np.where(counting, roots / np.where(counting, self._factors, 1.0), self._start)
             anchors, codes = self.metric_.anchors, self.codes_
-            names = joined_names(getattr(self, "row_names_", None), data.row_names)
+            known_names, names = getattr(self, "row_names_", None), data.row_names
+            names = None if known_names is None or names is None else np.concatenate([known_names, names])
         known, window = len(anchors), self.max_anchors or np.iinfo(np.intp).max
         rows, codes = np.vstack([anchors, data.X]), np.concatenate([codes, data.codes])
         lam = np.concatenate([lam, np.repeat(self._start[None], len(data.X), axis=0)])

@@ -27,8 +27,8 @@ from whynear.learn.lann.training import (
 from whynear.learn.lmnn.large_margin import Settings, Start, learn_map
 from whynear.learn.solvers import Callback, Step
 from whynear.metric.base import votes_by_class
+from whynear.search.approximate import neighborly_order
 from whynear.search.exact import ExactSearch
-from whynear.search.near_lists import neighborly_order
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import run_in_chunks
 

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 from whynear.learn.lann import objective as lann
 from whynear.metric import DiagonalMetric, LocalMetric
 from whynear.search import CandidateSearch
+from whynear.search.approximate import near_lists
 from whynear.search.exact import ExactSearch
-from whynear.search.near_lists import near_lists
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import openmp_threads, row_blocks
 

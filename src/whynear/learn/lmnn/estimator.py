@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 
+from whynear.data.rows import RowSplit
 from whynear.learn.inputs import ClassWeight, Labelled, fit_inputs, weighed
 from whynear.learn.lmnn.large_margin import PairSearch, Settings, Start, learn_map
 from whynear.learn.mixins import CheckedWhenLoaded, MapsCases, VotingCases, WithMetric
@@ -24,8 +25,6 @@ from whynear.search.voting import neighbor_votes
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.checks import choice, number, whole
 from whynear.utils.text import counted
-
-Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 def inner_search(
@@ -60,7 +59,7 @@ def _accuracy(
     return float(np.average(model.predict(data.X[test]) == data.codes[test], weights=counting[test]))
 
 
-def _folds(data: Labelled, cv: int, random_state: Any) -> Folds:
+def _folds(data: Labelled, cv: int, random_state: Any) -> list[RowSplit]:
     """Stratified folds, as many as the largest class has rows at most, each leaving two classes to learn from."""
     n_splits = min(cv, int(np.bincount(data.codes).max()))
     if n_splits < 2:

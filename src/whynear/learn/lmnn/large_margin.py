@@ -141,12 +141,7 @@ def _start(settings: Settings, vectors: Array) -> tuple[Array, Array]:
 
 
 def _passes(
-    problem: Margins,
-    codes: NDArray[np.intp],
-    omega: Array,
-    settings: Settings,
-    watch: Callback,
-    search: PairSearch,
+    problem: Margins, codes: NDArray[np.intp], omega: Array, settings: Settings, watch: Callback, search: PairSearch
 ) -> tuple[Array, Solution]:
     """Descend, and again with the target neighbours under the learned map; the last time to the end.
 
@@ -174,13 +169,7 @@ def _passes(
 
 
 def descend(
-    problem: Margins,
-    start: Array,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Callback,
-    search: PairSearch | None = None,
+    problem: Margins, start: Array, *, max_iter: int, tol: float, watch: Callback, search: PairSearch | None = None
 ) -> Solution:
     """Minimise the loss by rounds of L-BFGS, each over the impostors found, with some slack, at the map it starts from.
 

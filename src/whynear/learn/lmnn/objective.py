@@ -40,30 +40,14 @@ FARTHEST_SQ_DISTANCE, VANISHING_SQ_DISTANCE = 1e30, 1e-36
 
 @dataclass(frozen=True)
 class Margins:
-    """The data of the loss: cases in the order of their classes, and the target neighbours of each.
+    """The data of the loss: cases in the order of their classes, and the target neighbours of each."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        The cases, class by class.
-    class_ends : ndarray of shape (n,)
-        For each case the number of the first case of the next class.
-    targets : ndarray of shape (n, k)
-        Numbers of its target neighbours, -1 where its class has no more.
-    weights : ndarray of shape (n,)
-        How much the targets and impostors of each case count, above zero.
-    push_weight : float
-        Weight mu of the impostors, 1 - mu being that of the targets.
-    margin : float
-        The gap between targets and impostors that costs nothing.
-    """
-
-    X: Array
-    class_ends: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: Array
-    push_weight: float = 0.5
-    margin: float = 1.0
+    X: Array  # of shape (n, d), class by class
+    class_ends: NDArray[np.int32]  # for each case the number of the first case of the next class
+    targets: NDArray[np.int32]  # of shape (n, k): numbers of target neighbours, -1 where a class has no more
+    weights: Array  # how much the targets and impostors of each case count, above zero
+    push_weight: float = 0.5  # mu, the weight of the impostors; that of the targets is 1 - mu
+    margin: float = 1.0  # the gap between targets and impostors that costs nothing
 
     @property
     def n_targets(self) -> int:
@@ -143,8 +127,9 @@ def empty_buffers(omega: Array, problem: Margins) -> Buffers:
     return np.empty(shape), np.empty(shape)
 
 
-def _product(X: Array, right: Array, out: Array) -> Array:
+def _product(X: Array, right: Array, out: Array | None = None) -> Array:
     """X times a matrix, in blocks of rows after each of which an interrupt takes effect."""
+    out = np.empty((len(X), right.shape[1])) if out is None else out
     for rows in row_blocks(len(X), row_bytes=right.size, budget=PRODUCT_TERMS):
         np.matmul(X[rows], right, out=out[rows])
     return out
@@ -157,7 +142,7 @@ def impostor_pairs(omega: Array, problem: Margins, slack: float = 0.0, band: Ban
     float32 products lowered by a bound of their rounding, so that no impostor is missed. Time O(n^2 c), memory of one
     block.
     """
-    mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
+    mapped = _product(problem.X, omega.T)
     reach = _target_sq_distances(mapped, problem.targets).max(axis=1) + problem.margin
     unit = float(np.abs(mapped).max(initial=0.0)) or 1.0
     mapped /= unit
@@ -186,7 +171,7 @@ def best_scale(omega: Array, problem: Margins, n_rows: int = 100) -> float:
     with_targets = np.flatnonzero(problem.targets[:, 0] >= 0)
     rows = with_targets[:: max(1, len(with_targets) // n_rows)]
     losses = np.zeros(len(sq_scales))
-    mapped = _product(problem.X, omega.T, out=np.empty((len(problem.X), len(omega))))
+    mapped = _product(problem.X, omega.T)
     for some in np.array_split(rows, max(1, len(rows) * mapped.size // CHUNK_TERMS)):
         _losses_at_scales(
             mapped, problem.class_ends, problem.targets, some, sq_scales, problem.push_weight, problem.margin,

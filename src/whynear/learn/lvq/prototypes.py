@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from whynear.learn.blocks import (
-    Block,
-    Blocks,
-    class_squares,
-    class_sums,
-    joined_triangles,
-    parts_of,
-    summed,
-    triangle,
-)
+from whynear.learn.blocks import Block, Blocks, class_squares, class_sums, joined_triangles, parts_of, summed, triangle
 from whynear.learn.lvq import objective as glvq
 from whynear.metric import DiagonalMetric, LinearMetric, LocalMetric, Metric
 from whynear.metric.projection import turned_up
@@ -155,26 +146,20 @@ def starting_map(
             f"Use 1 <= n_components <= {d}, or None for all."
         )
     most = n_components and min(n_components, int(np.count_nonzero(varying)))
-    part = _starting_map(blocks, varying, most, init, rng)
+    n, n_varying = blocks.n_rows, int(np.count_nonzero(varying))
+    if init == "auto":
+        init = "identity" if most == n_varying or (most is None and n_varying <= n) else "pca"
+    shape = most or min(n, n_varying), n_varying
+    if init == "pca":
+        directions = data_directions(blocks).T[:, varying]
+        part = np.zeros((most or max(1, len(directions)), n_varying))
+        part[: len(directions)] = directions[: len(part)]
+        part = part if part.any() else np.eye(*part.shape)
+    else:
+        part = np.eye(*shape) if init == "identity" else rng.standard_normal(shape)
     omega = np.zeros((n_components or len(part), d))
     omega[: len(part), varying] = part
     return omega
-
-
-def _starting_map(
-    blocks: Blocks, varying: NDArray[np.bool_], n_components: int | None, init: str, rng: np.random.RandomState
-) -> Array:
-    n, d = blocks.n_rows, int(np.count_nonzero(varying))
-    if init == "auto":
-        init = "identity" if n_components == d or (n_components is None and d <= n) else "pca"
-    if init == "identity":
-        return np.eye(n_components or min(n, d), d)
-    if init == "random":
-        return rng.standard_normal((n_components or min(n, d), d))
-    directions = data_directions(blocks).T[:, varying]
-    omega = np.zeros((n_components or max(1, len(directions)), d))
-    omega[: len(directions)] = directions[: len(omega)]
-    return omega if omega.any() else np.eye(*omega.shape)
 
 
 @dataclass(frozen=True)
@@ -206,10 +191,6 @@ class Coordinates:
     def points(self, W: Array) -> Array:
         """Points of these coordinates as cases."""
         return self.origin + self.scale * (W if self.directions is None else W @ self.directions.T)
-
-    def maps(self, maps: Array) -> Array:
-        """Maps of these coordinates as maps of cases, but for their scale."""
-        return maps if self.directions is None else maps @ self.directions.T
 
 
 @dataclass(frozen=True)
@@ -266,7 +247,8 @@ class Quantizer:
 
     def metric(self, coordinates: Coordinates, names: tuple[str, ...]) -> LinearMetric | DiagonalMetric | LocalMetric:
         """The metric in the table's columns, the trace of every Lambda one."""
-        maps, diagonal = coordinates.maps(self.maps), self.maps.ndim == 1 + self.local
+        maps, diagonal = self.maps, self.maps.ndim == 1 + self.local
+        maps = maps if coordinates.directions is None else maps @ coordinates.directions.T
         axes = tuple(range(int(self.local), maps.ndim))
         norms = np.sqrt(np.square(maps).sum(axis=axes, keepdims=True))
         maps = np.divide(maps, norms, out=np.zeros_like(maps), where=norms > 0)

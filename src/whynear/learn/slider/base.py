@@ -169,28 +169,14 @@ def spreads(X: Array, p: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class RankingTask:
-    """The data of a search for weights: columns are divided by their units, and weights become shares of a distance.
+    """The data of a search for weights: columns are divided by their units, and weights become shares of a distance."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (n_features, n_rows)
-        The columns in their units.
-    log_units : ndarray of shape (n_features,)
-        The logarithms of |unit|^p, minus infinity for constant columns.
-    triples, judges : Comparisons
-        What proposes weights, and what decides between them.
-    n_mismatches : int
-        The size of one set of mismatches: ranks go from one to it plus one.
-    p : int
-        The order of the distance.
-    """
-
-    columns: Array
-    log_units: Array
-    triples: Comparisons
-    judges: Comparisons
-    n_mismatches: int
-    p: int
+    columns: Array  # of shape (n_features, n_rows), in their units
+    log_units: Array  # the logarithms of |unit|^p, minus infinity for constant columns
+    triples: Comparisons  # what proposes weights
+    judges: Comparisons  # what decides between them
+    n_mismatches: int  # the size of one set: ranks go from one to it plus one
+    p: int  # the order of the distance
 
     @classmethod
     def of(

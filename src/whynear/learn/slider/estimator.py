@@ -68,10 +68,7 @@ def climb_all(
     cost = SORTING_NANOSECONDS * len(task.triples) + JUDGING_NANOSECONDS * task.judges.mismatches.size
     at_once = int(np.clip(ROUND_NANOSECONDS / max(cost, 1), 1, max(1, task.varies.sum())))
 
-    def going() -> list[Climb]:
-        return [climb for climb in climbs if climb.since < patience and climb.n_steps < max_iter]
-
-    while active := going():
+    while active := [climb for climb in climbs if climb.since < patience and climb.n_steps < max_iter]:
 
         def work(start: int, stop: int, active: list[Climb] = active) -> None:
             for climb in active[start:stop]:

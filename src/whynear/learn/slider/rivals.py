@@ -22,16 +22,9 @@ CHUNK_COMPARISONS = 10_000_000  # judged in one compiled call: well under 0.2 s
 
 
 class JudgedWeights:
-    """Weights of the original columns, and the rank of matches that the judges find under them.
+    """Weights of the original columns, in any unit, and the rank of matches that the judges find under them.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_features,)
-        The weights, in any unit.
-    nearer : float
-        The share of mismatches nearer than the match.
-    curve : list of float
-        That share after each change.
+    ``nearer`` is the share of mismatches nearer than the match, ``curve`` that share after each change.
     """
 
     def __init__(self, task: RankingTask, weights: ArrayLike, n_jobs: int | None, watch: Callback) -> None:

@@ -5,9 +5,8 @@ from numpy.testing import assert_array_equal
 
 import whynear as wn
 from tests.helpers.partitions import in_partitions
-from whynear.large import collections
-from whynear.large.collections import read_table, stored_numbers
-from whynear.large.partitions import computed
+from whynear.large import partitions
+from whynear.large.partitions import computed, read_table, stored_numbers
 
 N = 30
 TABLE = pd.DataFrame(np.random.default_rng(0).standard_normal((N, 3)), columns=["a", "b", "c"])
@@ -105,6 +104,6 @@ def test_partitions_that_do_not_match_are_refused_by_number():
 def test_the_summary_keeps_no_partition_in_memory():
     table = TABLE.astype(np.float32)
     for X in (table, table.to_numpy()):
-        _, _, summary = collections._read_classes(X, CLASSES, named=False)
+        _, _, summary = partitions._read_classes(X, CLASSES, named=False)
         assert_array_equal(summary.head, X[:2])
         assert not np.shares_memory(np.asarray(summary.head), np.asarray(X))

@@ -1,1 +1,0 @@
-"""Cases as points on a plane."""
