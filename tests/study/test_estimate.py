@@ -17,7 +17,7 @@ from whynear.utils.progress import Steps
         ((20_000, 16), 26, False, 129),
         ((100_000, 40), 2, False, 200),
         ((215, 100), 3, True, 140),
-        ((215, 100), 0, True, 15),
+        ((215, 100), 0, True, 20),
     ],
 )
 def test_the_rules_fit_studies_that_were_timed_within_a_factor_of_two(shape, n_classes, spectra, seconds):

@@ -110,7 +110,7 @@ def estimate(
     """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
 
     >>> print(estimate(100_000, 40, 2))
-    about 2 minutes and 1.1 GB of memory
+    about 3 minutes and 1.1 GB of memory
     """
     compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
     names = learners if n_classes else OF_NUMBERS
