@@ -59,7 +59,8 @@ def study(
     held-out folds, and the simplest one within one standard error of the best is fitted to all rows. Its metric is
     interpreted: verdicts on features by refitting, relevance intervals and their tolerance, class profiles
     and maps of the cases. Selected cases are explained. No score uses rows that a choice was made on. A numeric target
-    is predicted by `MinimumNormRegressor`, compared with plain kNN, ridge regression, PLS and the mean.
+    is predicted by `MinimumNormRegressor` or `RFMRegressor`, compared with plain kNN, ridge regression, PLS and the
+    mean. A random forest, boosting and logistic or ridge regression are yardsticks, which are never chosen.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def study(
         Which rows are held out together, and in how many folds.
     learner : str
         ``"auto"`` compares several; or one of the names in `whynear.learn.STUDIED`, such as ``"grlvq"``, ``"gmlvq"``,
-        ``"lmnn"`` and ``"lann"``.
+        ``"lmnn"``, ``"rfm"`` and ``"lann"``; for a numeric target ``"minimum norm"`` or ``"rfm"``.
     score : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc"}
         The score by which learners are compared and chosen: the share of rows predicted right, the mean recall of the
         classes, the mean of -log of the probability of the true class, or the area under the ROC curve (of more than
@@ -162,8 +163,9 @@ def studied(
     )  # fmt: skip
     n_folds, few_folds = possible_folds(used.y, settings.splitting.folds, used.separation)
     comparison = compare(
-        used.X, used.y, settings.learners, methods, n_folds=n_folds, report=steps.within(0.02, 0.6),
-        groups=used.separation, measure=settings.score, weights=used.weights, workers=workers,
+        used.X, used.y, settings.learners if used.kind == "classes" else settings.learners_of_numbers, methods,
+        n_folds=n_folds, report=steps.within(0.02, 0.6), groups=used.separation, measure=settings.score,
+        weights=used.weights, workers=workers,
     )  # fmt: skip
     shown = used if used.times is None else used.rows(comparison.places)
     steps.finish("comparison", comparison)
@@ -239,8 +241,9 @@ def _compared_rows(problem: Problem, settings: StudySettings) -> tuple[Problem, 
         f"Of {len(problem.X):,} rows, a random {COMPARED_ROWS:,} were used to compare learners, to interpret and to "
         "draw"
     )
-    fitted = "as many as its learner can use" if problem.kind == "classes" else "all of them"
-    return at_most(problem, COMPARED_ROWS, settings.random_state), (f"{rows}; the model was fitted to {fitted}.",)
+    return at_most(problem, COMPARED_ROWS, settings.random_state), (
+        f"{rows}; the model was fitted to as many as its learner can use.",
+    )
 
 
 def _learned(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_iris
 
 import whynear as wn
@@ -19,7 +19,7 @@ from whynear import learn
 from whynear.cli.app import learn as learn_command
 from whynear.cli.study import study as study_command
 from whynear.learn import registry
-from whynear.learn.registry import ALL_LEARNERS, LEARNERS
+from whynear.learn.registry import ALL_LEARNERS, LEARNERS, LEARNERS_OF_NUMBERS, REGRESSORS
 from whynear.model.files import ESTIMATORS
 from whynear.testing import check_learner
 
@@ -64,19 +64,28 @@ def test_the_registry_names_every_class_that_is_a_learner():
     assert learners == {learner.kind for learner in ALL_LEARNERS} | others
 
 
+def test_every_learner_of_numbers_is_public_and_can_be_saved():
+    for learner in LEARNERS_OF_NUMBERS:
+        kind = REGRESSORS[learner.name]
+        assert kind is getattr(wn, learner.kind) is getattr(learn, learner.kind) is ESTIMATORS[learner.kind]
+        assert issubclass(kind, RegressorMixin)
+
+
 def test_studies_and_commands_follow_it():
     assert tuple(learner.name for learner in ALL_LEARNERS if learner.studied) == registry.STUDIED
     assert set(registry.COMPARED) <= set(registry.STUDIED)
+    assert registry.OF_NUMBERS == ("minimum norm", "rfm")
     assert "whynear.learn.STUDIED" in wn.study.__doc__
     assert learn.STUDIED == registry.STUDIED
     for command, names in ((learn_command, LEARNERS), (study_command, registry.STUDIED)):
         option = get_type_hints(command, include_extras=True)["learner"].__metadata__[0]
         assert ", ".join(names) in option.help
+        assert " or ".join(registry.OF_NUMBERS) in option.help
 
 
 def test_type_checkers_see_every_public_name_of_learn():
     of_learners, of_learn = (imported_for_types(module) for module in (registry, learn))
-    assert of_learners == {learner.kind for learner in ALL_LEARNERS}
+    assert of_learners == {learner.kind for learner in (*ALL_LEARNERS, *LEARNERS_OF_NUMBERS)}
     assert of_learners | of_learn == {*learn.__all__, None} - {"LEARNERS", "STUDIED"}  # defined where learners are
 
 

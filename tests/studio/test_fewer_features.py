@@ -1,5 +1,8 @@
+from types import SimpleNamespace
+
 import pytest
 
+import whynear as wn
 from whynear.model.pipeline import FittedPipeline
 from whynear.studio.fewer_features import learner_name, leave_out, left_out, lock, unlock
 from whynear.studio.live import what_if
@@ -70,3 +73,4 @@ def test_a_kill_leaves_no_locked_features_but_those_of_the_model(flowers, live, 
 def test_the_learner_is_named_as_the_library_names_it(live, measured_live):
     assert learner_name(live) == "grlvq"
     assert learner_name(measured_live) == "auto"
+    assert learner_name(SimpleNamespace(model=wn.RFMRegressor())) == "rfm"

@@ -11,6 +11,7 @@ from sklearn.metrics import r2_score
 import whynear as wn
 from tests.helpers.studies import iris_study, of_patients, rows_of_two_classes
 from whynear.data.rows import TimeOrder
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.model.pipeline import FittedPipeline
 from whynear.study import comparison as comparison_module
 from whynear.study.comparison import (
@@ -24,7 +25,7 @@ from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import caveats_of_copies, copies_across_folds
 from whynear.study.fits import FitPredictions, FitRows, Fits
 from whynear.study.interpretation import profiles_of
-from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
+from whynear.study.methods import PLS, RIDGE, YARDSTICKS, Methods
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_a_row_has_the_model_of_the_fold_that_held_it_out(comparison):
 
 def test_all_methods_are_judged_on_the_same_held_out_folds():
     study = iris_study()
-    assert list(study.accuracy.columns) == ["gmlvq", "plain kNN", "NCA with kNN"]
+    assert list(study.accuracy.columns) == ["gmlvq", "plain kNN", "NCA with kNN", *YARDSTICKS]
     assert len(study.accuracy) == 3
     assert (study.accuracy > 0.85).all(axis=None)
     assert study.comparison.expected_scores.tolist() == study.accuracy["gmlvq"].tolist()
@@ -140,8 +141,8 @@ Y = (3 * X["a"] + X["b"]).to_numpy()
 
 
 def test_the_linear_map_is_compared_with_simple_methods():
-    comparison = compare(X, Y, (), Methods(0), n_folds=3, report=lambda *_: None)
-    assert list(comparison.accuracy) == [MINIMUM_NORM, "plain kNN", "ridge", "PLS", "mean"]
+    comparison = compare(X, Y, (MINIMUM_NORM,), Methods(0), n_folds=3, report=lambda *_: None)
+    assert list(comparison.accuracy) == [MINIMUM_NORM, "plain kNN", "ridge", "PLS", "mean", "random forest", "boosting"]
     assert comparison.n_learners == 1
     assert comparison.expected > 0.99
     assert comparison.predictions.index.tolist() == X.index.tolist()
@@ -153,7 +154,7 @@ def test_the_linear_map_is_compared_with_simple_methods():
 
 def test_rivals_are_fitted_to_the_training_rows_of_the_same_folds():
     noisy = Y + np.random.default_rng(1).standard_normal(60)
-    comparison = compare(X, noisy, (), Methods(0), n_folds=3, report=lambda *_: None)
+    comparison = compare(X, noisy, (MINIMUM_NORM,), Methods(0), n_folds=3, report=lambda *_: None)
     fold = comparison.predictions["fold"]
     for number in (1, 2, 3):
         test = fold == number
@@ -292,7 +293,7 @@ def test_copies_that_are_held_out_together_are_no_caveat(twice):
 def test_copies_of_measured_rows_are_said_too():
     X, y = pd.DataFrame(np.vstack([NOISE, NOISE[:20]]), columns=["a", "b"]), np.tile(NOISE[:, 0], 2)[:80]
     settings = {"n_folds": 5, "report": lambda *_: None}
-    (said,) = caveats_of_copies(X, compare(X, y, (), Methods(0), **settings))
+    (said,) = caveats_of_copies(X, compare(X, y, (MINIMUM_NORM,), Methods(0), **settings))
     assert said.endswith("of the variance is explained.")
 
 

@@ -17,7 +17,7 @@ from whynear.utils.progress import Steps
         ((20_000, 16), 26, False, 129),
         ((100_000, 40), 2, False, 200),
         ((215, 100), 3, True, 140),
-        ((215, 100), 0, True, 15),
+        ((215, 100), 0, True, 20),
     ],
 )
 def test_the_rules_fit_studies_that_were_timed_within_a_factor_of_two(shape, n_classes, spectra, seconds):
@@ -59,6 +59,15 @@ def test_all_methods_are_fitted_on_each_fold_and_learners_within_it_too():
     assert fits[0] == ("grlvq", fit_seconds("grlvq", 80, 10, 2))
     assert fits[3] == ("grlvq", fit_seconds("grlvq", 53, 10, 2))
     assert len(planned_fits(["grlvq"], ["plain kNN"], 5, 100, 10, 2)) == 10
+
+
+def test_yardsticks_are_counted_and_a_learner_chooses_once_for_a_fold():
+    assert fit_seconds("random forest", 4_000, 40, 2) > fit_seconds("random forest", 400, 40, 2) > 0.1
+    assert fit_seconds("boosting", 400, 40, 10) > fit_seconds("boosting", 400, 40, 2) > 0.01
+    assert fit_seconds("rfm", 400, 40, 2, settled=True) < 0.2 * fit_seconds("rfm", 400, 40, 2)
+    assert fit_seconds("gmlvq", 400, 40, 2, settled=True) == fit_seconds("gmlvq", 400, 40, 2)
+    fits = dict(planned_fits(["gmlvq", "rfm"], ["boosting"], 5, 100, 10, 2))
+    assert fits["rfm"] == fit_seconds("rfm", 53, 10, 2, settled=True)
 
 
 def test_a_part_reports_within_its_stretch_of_the_whole():

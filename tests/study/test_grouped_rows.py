@@ -11,8 +11,9 @@ import pytest
 import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import of_patients
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.study.comparison import compare
-from whynear.study.methods import MINIMUM_NORM, PLAIN, Methods
+from whynear.study.methods import PLAIN, Methods
 from whynear.study.settings import python_lines, shell_line
 
 FEATURES = ["nose", "chin", "brow", "sign"]
@@ -123,12 +124,12 @@ def test_the_choice_among_learners_keeps_groups_together(table, monkeypatch):
     compare(
         table[FEATURES], y, ["grlvq", "gmlvq"], Methods(0), n_folds=2, report=lambda *_: None, groups=groups_in(table)
     )
-    # Four methods are fitted to each of two folds, and two learners to each of three inner folds within them.
-    assert len(seen) == 2 * (4 + 2 * 3)
+    # Seven methods are fitted to each of two folds, and two learners to each of three inner folds within them.
+    assert len(seen) == 2 * (7 + 2 * 3)
     for patients, numbers in seen:
         assert len(patients) == len(numbers)
-    of_fold = sorted((patients for patients, _ in seen[:10]), key=len, reverse=True)
-    outer, inner = of_fold[:4], of_fold[4:]
+    of_fold = sorted((patients for patients, _ in seen[:13]), key=len, reverse=True)
+    outer, inner = of_fold[:7], of_fold[7:]
     assert all(patients < outer[0] for patients in inner)
     rows_of = table.groupby("patient").size()
     assert all(rows_of[list(patients)].sum() == 5 * len(patients) for patients in inner)
@@ -146,8 +147,8 @@ def measured():
 def test_numbers_of_groups_are_not_predicted_from_rows_of_the_same_group(measured):
     X, y, groups = measured
     settings = {"n_folds": 4, "report": lambda *_: None}
-    ignored = compare(X, y, (), Methods(0), **settings)
-    kept = compare(X, y, (), Methods(0), **settings, groups=groups)
+    ignored = compare(X, y, (MINIMUM_NORM,), Methods(0), **settings)
+    kept = compare(X, y, (MINIMUM_NORM,), Methods(0), **settings, groups=groups)
     assert ignored.score_of(PLAIN).value > 0.9
     assert kept.score_of(PLAIN).value < 0.2
     assert kept.score_of(PLAIN).error > 1.5 * ignored.score_of(PLAIN).error

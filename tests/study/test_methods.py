@@ -15,12 +15,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import whynear as wn
-from whynear.learn.registry import LEARNERS
+from whynear.learn.registry import LEARNERS, MINIMUM_NORM
 from whynear.study import methods as methods_module
 from whynear.study.methods import (
     BASELINES,
     MEAN,
-    MINIMUM_NORM,
     MOST_COMPONENTS,
     NCA,
     PLAIN,

@@ -9,12 +9,13 @@ from sklearn.preprocessing import StandardScaler
 import whynear as wn
 from tests.helpers.gasoline import gasoline
 from whynear.data.spectra import recipe_name, spectral_axis
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.model.pipeline import FittedPipeline
 from whynear.spectra import StandardNormalVariate
 from whynear.study import bands as preprocessing
 from whynear.study.bands import Preprocessing
 from whynear.study.comparison import compare
-from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
+from whynear.study.methods import PLS, RIDGE, Methods
 
 
 def parts(table, target="octane"):

@@ -13,10 +13,11 @@ from tests.helpers.command_line import run
 from tests.helpers.pages import markup_of
 from tests.helpers.studies import of_days
 from whynear.data.rows import TimeOrder
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.study.comparison import compare
 from whynear.study.feature_findings import copies_across_folds
 from whynear.study.folds import folds_of, possible_folds
-from whynear.study.methods import MINIMUM_NORM, PLS, RIDGE, Methods
+from whynear.study.methods import PLS, RIDGE, Methods
 from whynear.study.settings import python_lines, shell_line
 
 pytestmark = pytest.mark.slow  # whole studies
@@ -139,8 +140,8 @@ def test_numbers_are_predicted_from_earlier_rows():
     X = pd.DataFrame({"clock": time + 0.1 * rng.standard_normal(160), "x": rng.standard_normal(160)})
     y = np.sin(time / 8) * 3 + X["x"].to_numpy()
     settings = {"n_folds": 4, "report": lambda *_: None}
-    random = compare(X, y, (), Methods(0), **settings)
-    in_time = compare(X, y, (), Methods(0), **settings, groups=TimeOrder(time, "t"))
+    random = compare(X, y, (MINIMUM_NORM,), Methods(0), **settings)
+    in_time = compare(X, y, (MINIMUM_NORM,), Methods(0), **settings, groups=TimeOrder(time, "t"))
     assert random.score_of("plain kNN").value - in_time.score_of("plain kNN").value > 0.15
     assert len(in_time.predictions) == len(in_time.by_method) == 128
     assert in_time.groups is None

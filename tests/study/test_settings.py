@@ -112,7 +112,7 @@ def test_names_are_text_and_one_name_is_one_of_several():
         ({"spectra": "yes"}, r"spectra must be True, False or None \(found from the columns\), got 'yes' instead"),
         ({"folds": 1}, "folds=1 leaves no rows"),
         ({"folds": 2.5}, r"folds=2.5 leaves no rows .* Use a whole number"),
-        ({"learner": "svm"}, r"no learner 'svm'. Use one of auto, grlvq, .*lann \(--learner\)"),
+        ({"learner": "svm"}, r"no learner 'svm'. Use one of auto, grlvq, .*lann, minimum norm \(--learner\)"),
         ({"group": "a", "time": "b"}, "group='a' and time='b' ask for different folds"),
         ({"engine": "threads"}, r"engine must be 'processes' or 'dask', got 'threads' instead"),
         ({"address": "tcp://host:8786"}, "needs a cluster"),

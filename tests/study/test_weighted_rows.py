@@ -13,9 +13,10 @@ import whynear as wn
 from tests.helpers.command_line import run
 from tests.helpers.studies import measured
 from whynear.data.rows import TimeOrder
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.study.comparison import compare
 from whynear.study.learning import caveats_of_weights
-from whynear.study.methods import MINIMUM_NORM, RIDGE, Methods
+from whynear.study.methods import RIDGE, Methods
 from whynear.study.settings import python_lines, shell_line
 
 pytestmark = pytest.mark.slow  # whole studies
@@ -152,7 +153,7 @@ def test_a_fold_without_weights_has_no_score(numeric):
     weights = pd.Series(np.r_[np.ones(30), np.zeros(10)])
     settings = {"n_folds": 3, "report": lambda *_: None, "groups": times, "weights": weights}
     if numeric:
-        found = compare(X, table["y"].to_numpy(), (), Methods(0, effective_dim=2), **settings)
+        found = compare(X, table["y"].to_numpy(), (MINIMUM_NORM,), Methods(0, effective_dim=2), **settings)
     else:
         labels = np.where(np.arange(40) % 2 > 0, "u", "v")
         found = compare(X, labels, ["grlvq", "gmlvq"], Methods(0), **settings)

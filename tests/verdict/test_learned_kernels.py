@@ -10,7 +10,7 @@ from whynear.data.truth import make_truth
 from whynear.verdict.refits import Refits
 from whynear.verdict.table import target_of
 
-SETTLED = {"shape": "diagonal", "columns": "values", "n_steps": 2}
+SETTLED = {"shape": "diagonal", "columns": "values", "max_steps": 2, "n_folds": None}
 
 
 def refits_of(X, y, seed=0):

@@ -31,7 +31,7 @@ from whynear.cli.shell import (
     warnings_in_a_sentence,
 )
 from whynear.cli.study import study
-from whynear.learn.registry import LEARNERS
+from whynear.learn.registry import LEARNERS, MINIMUM_NORM, OF_NUMBERS
 from whynear.study.settings import grouped
 from whynear.utils.files import check_file
 from whynear.utils.text import counted, printable
@@ -56,7 +56,8 @@ app = typer.Typer(
 @options.with_settings(
     "learner out raw score drop index group time weight class_weight bins categories impute missing category number "
     "date drop_missing_target strict spectra random_state encoding",
-    learner=f"One of {', '.join(LEARNERS)}; auto is gmlvq, and a linear map for a measured target.",
+    learner=f"One of {', '.join(LEARNERS)}; for a measured target {' or '.join(OF_NUMBERS)}; auto is gmlvq, or "
+    f"{MINIMUM_NORM} for a measured target.",
 )
 def learn(
     table: options.Table,

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from whynear.interpret import programs
 from whynear.interpret.null_space import restated
-from whynear.metric import LinearMetric
+from whynear.metric import LinearMetric, Metric
 from whynear.metric.steps import Units
 from whynear.utils import html
 from whynear.utils.arrays import Array, ByValue
@@ -419,6 +419,35 @@ class Relevance(ByValue):
             f"The line marks the floor {self.threshold:.3g}: what stays below it counts as nothing.",
             html.table(["feature", "interval", "least", "most", "strength"], rows, more and f"{more}: {counts}"),
         )
+
+
+def weights_as_bounds(metric: Metric) -> Relevance:
+    """Return the shares of the features in a metric that is no quadratic form of them, each as both of its bounds.
+
+    Such a metric, of order one or of ranks, has no linear map, so that no program says how much a feature must and can
+    matter: all strengths are unknown.
+    """
+    weights = metric.as_learned().mean_shares()
+    size, n_used = float(weights.sum()), int(np.count_nonzero(weights))
+    row = RowBounds(weights, weights, weights, weights, size, weights, None, 1.0, weights, None, None)
+    return Relevance(
+        feature_names=metric.feature_names,
+        lower=weights,
+        upper=weights,
+        strength=np.full(len(weights), "unknown"),
+        rows=(row,),
+        floor=0.0,
+        slack=0.0,
+        tolerance=0.0,
+        effective_dim=n_used,
+        rank=n_used,
+        units=metric.units,
+        skipped_rows=(),
+        certificate=Certificate(0.0, 0, 0, 0),
+        _scale=metric.scale,
+        _starts=(None,),
+        _live=(np.arange(len(weights)),),
+    )
 
 
 def strengths(lower: Array, upper: Array, floor: float, unknown: NDArray[np.bool_]) -> NDArray[np.str_]:

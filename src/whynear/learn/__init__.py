@@ -10,8 +10,6 @@ __all__ = make_lazy(
     {
         **homes(),
         "whynear.learn.inputs": ("fit_inputs", "predict_inputs"),
-        "whynear.learn.kernel.estimators": ("RFM", "RFMRegressor"),
-        "whynear.learn.minimum_norm": ("MinimumNormRegressor",),
         "whynear.learn.mixins": ("WithMetric",),
         "whynear.learn.registry": ("LEARNERS", "STUDIED"),
     },
@@ -20,7 +18,5 @@ __all__ = make_lazy(
 if TYPE_CHECKING:
     from whynear.learn.inputs import fit_inputs as fit_inputs
     from whynear.learn.inputs import predict_inputs as predict_inputs
-    from whynear.learn.kernel.estimators import RFMRegressor as RFMRegressor
-    from whynear.learn.minimum_norm import MinimumNormRegressor as MinimumNormRegressor
     from whynear.learn.mixins import WithMetric as WithMetric
     from whynear.learn.registry import *  # noqa: F403 - the learners, named for type checkers once

@@ -1,6 +1,6 @@
-"""All learners in one list: the name and the module of each, and whether a study takes it.
+"""All learners in two lists, of classes and of numbers: the name and the module of each, and whether a study takes it.
 
-A new learner is its own file, where its class declares its `Traits`, and here a line of the list and one for type
+A new learner is its own file, where its class declares its `Traits`, and here a line of a list and one for type
 checkers. A class is imported when it is first used, so the command line lists the names quickly.
 """
 
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from whynear.learn.kernel.estimators import RFM as RFM
+    from whynear.learn.kernel.estimators import RFMRegressor as RFMRegressor
     from whynear.learn.lann.estimator import LANN as LANN
     from whynear.learn.lmnn.estimator import LMNN as LMNN
     from whynear.learn.lvq.estimators import GMLVQ as GMLVQ
     from whynear.learn.lvq.estimators import GRLVQ as GRLVQ
     from whynear.learn.lvq.estimators import LGMLVQ as LGMLVQ
     from whynear.learn.lvq.estimators import LGRLVQ as LGRLVQ
+    from whynear.learn.minimum_norm import MinimumNormRegressor as MinimumNormRegressor
     from whynear.learn.slider.estimator import Slider as Slider
     from whynear.learn.slider.rivals import DIET as DIET
     from whynear.learn.slider.rivals import BackwardElimination as BackwardElimination
@@ -32,22 +34,23 @@ class Learner(NamedTuple):
     module: str  # below whynear.learn
     studied: bool = False
     compared: bool = False
+    called: str = ""  # where commands do not use the name of the class
 
     @property
     def name(self) -> str:
         """The name that commands and studies use."""
-        return self.kind.lower()
+        return self.called or self.kind.lower()
 
 
-# The simplest first: of equally accurate ones a study keeps the first.
+# The simplest first: of equally accurate ones a study keeps the first. Those of classes:
 ALL_LEARNERS = (
     Learner("GRLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("GMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LMNN", "lmnn.estimator", studied=True, compared=True),
+    Learner("RFM", "kernel.estimators", studied=True, compared=True),
     Learner("LGRLVQ", "lvq.estimators", studied=True),
     Learner("LGMLVQ", "lvq.estimators", studied=True, compared=True),
     Learner("LANN", "lann.estimator", studied=True, compared=True),
-    Learner("RFM", "kernel.estimators", studied=True),
     Learner("Slider", "slider.estimator"),
     Learner("DIET", "slider.rivals"),
     Learner("ForwardSelection", "slider.rivals"),
@@ -55,8 +58,16 @@ ALL_LEARNERS = (
     Learner("LPWeights", "slider.rivals"),
 )
 
+# Those of numbers, the simplest first again. A name may stand for a learner of either kind of target.
+MINIMUM_NORM, KERNEL = "minimum norm", "rfm"
+LEARNERS_OF_NUMBERS = (
+    Learner("MinimumNormRegressor", "minimum_norm", studied=True, compared=True, called=MINIMUM_NORM),
+    Learner("RFMRegressor", "kernel.estimators", studied=True, compared=True, called=KERNEL),
+)
+
 STUDIED = tuple(learner.name for learner in ALL_LEARNERS if learner.studied)
 COMPARED = tuple(learner.name for learner in ALL_LEARNERS if learner.compared)
+OF_NUMBERS = tuple(learner.name for learner in LEARNERS_OF_NUMBERS)
 
 
 class FitCost(NamedTuple):
@@ -92,20 +103,22 @@ class Traits(NamedTuple):
 
     The model that a study keeps is fitted to at most ``most_rows`` rows, which takes minutes. Partitions of a table are
     learned by ``"sums"`` of the loss over their rows, by the impostors among ``"pairs"`` of all rows, by ``"regions"``
-    of the space, by sums of ``"squares"`` of the rows, by ``"leaves"`` of all rows, or not at all.
+    of the space, by sums of ``"squares"`` of the rows, by ``"leaves"`` of all rows, or not at all. A fit that repeats
+    what an earlier one has chosen takes the share ``settled`` of the time.
     """
 
     cost: FitCost = FitCost(0.01, column=3e-5, entry=1e-6)
     most_rows: int = 100_000
     partitions: Literal["sums", "pairs", "regions", "squares", "leaves"] | None = None
+    settled: float = 1.0
 
 
 def homes() -> dict[str, tuple[str, ...]]:
     """Return the names of the classes by their modules."""
-    modules = dict.fromkeys(learner.module for learner in ALL_LEARNERS)
+    every = (*ALL_LEARNERS, *LEARNERS_OF_NUMBERS)
     return {
-        f"whynear.learn.{module}": tuple(learner.kind for learner in ALL_LEARNERS if learner.module == module)
-        for module in modules
+        f"whynear.learn.{module}": tuple(learner.kind for learner in every if learner.module == module)
+        for module in dict.fromkeys(learner.module for learner in every)
     }
 
 
@@ -130,3 +143,4 @@ class LearnerClasses(Mapping[str, type[Any]]):
 
 
 LEARNERS = LearnerClasses(ALL_LEARNERS)
+REGRESSORS = LearnerClasses(LEARNERS_OF_NUMBERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from whynear.learn.registry import KERNEL, MINIMUM_NORM, OF_NUMBERS
 from whynear.report.page_cases import (
     cases_data,
     class_names,
@@ -17,7 +18,7 @@ from whynear.report.plain_numbers import all_printable, decimals, share, short
 from whynear.study.errors import ErrorAnatomy, Residuals
 from whynear.study.score import MEANINGS, NAMES
 from whynear.study.settings import python_lines, shell_line
-from whynear.utils.text import label
+from whynear.utils.text import joined, label
 from whynear.verdict.rules import meanings
 
 if TYPE_CHECKING:
@@ -314,6 +315,12 @@ def rejection_data(study: Study) -> dict[str, Any] | None:
 def note_on_intervals(study: Study) -> str:
     """Return what an interval of a weight is."""
     relevance = study.relevance
+    if not study.interpretation.bounded:
+        return (
+            "The distance of this model adds up differences, or measures ranks: its weights have no intervals, and "
+            "each feature has its share of the weights. Weights describe the metric that predicts; verdicts come from "
+            "refitting."
+        )
     averaged = (
         " This metric has a map for each case; the intervals are those of their mean."
         if study.interpretation.averaged
@@ -383,7 +390,9 @@ def how_it_was_done(study: Study) -> str:
         )
     filled = ", after missing values were filled in" if problem.columns["missing"].any() else ""
     said.append(f"Within every fold, constant columns were left out and the others standardised{filled}.")
-    said.append(_comparison_of_numbers(folds) if problem.kind == "numbers" else _comparison_of_classes(study, folds))
+    said.append(
+        _comparison_of_numbers(study, folds) if problem.kind == "numbers" else _comparison_of_classes(study, folds)
+    )
     if problem.groups is not None:
         same = f"rows with the same “{problem.groups.name}”"
         said.append(f"Wherever rows were held out, {same} were held out together.")
@@ -396,20 +405,38 @@ def how_it_was_done(study: Study) -> str:
     said.append(
         "For the verdicts, kernel ridge models of four shapes and the learner were refitted without each feature "
         "(without blocks of like features first where there are many); a feature is indispensable only if the loss of "
-        "held-out rows rises significantly (Holm's correction for all features). The intervals are solutions of "
-        "linear programs with the certificate below."
+        "held-out rows rises significantly (Holm's correction for all features)."
     )
+    if study.interpretation.bounded:
+        said.append("The intervals are solutions of linear programs with the certificate below.")
     if "categories" in problem.columns["kind"].tolist():
         said.append("The weights of all categories of a column are summed.")
     return " ".join(said)
 
 
-def _comparison_of_numbers(folds: int) -> str:
-    return (
-        "A linear map of least norm was compared with plain kNN, ridge regression, PLS and the mean on "
-        f"{folds} held-out folds; the number of directions of the data that it uses, the penalty of ridge regression "
-        "and the number of components of PLS were chosen within every fold."
+LEARNER_OF_NUMBERS = {MINIMUM_NORM: "a linear map of least norm", KERNEL: "RFM"}
+CHOSEN_BY = {
+    MINIMUM_NORM: "the number of directions of the data that the map uses",
+    KERNEL: "the shape of the distance of RFM",
+}
+CHOSEN_BY_OTHERS = "the penalty of ridge regression and the number of components of PLS"
+
+
+def _comparison_of_numbers(study: Study, folds: int) -> str:
+    names = [name for name in OF_NUMBERS if name in study.comparison.accuracy]
+    learners = joined([LEARNER_OF_NUMBERS[name] for name in names])
+    chosen = (
+        "" if len(names) == 1 else ", and the simplest within one standard error of the best was fitted to all rows"
     )
+    choices = joined([*(CHOSEN_BY[name] for name in names), CHOSEN_BY_OTHERS])
+    return (
+        f"{learners[0].upper()}{learners[1:]} {'was' if len(names) == 1 else 'were'} compared with plain kNN, ridge "
+        f"regression, PLS and the mean on {folds} held-out folds{chosen}; {choices} were chosen within every fold. "
+        "A random forest, boosting and ridge regression are yardsticks, which are never chosen."
+    )
+
+
+YARDSTICKS_OF_CLASSES = "A random forest, boosting and logistic regression are yardsticks, which are never chosen."
 
 
 def _comparison_of_classes(study: Study, folds: int) -> str:
@@ -419,9 +446,9 @@ def _comparison_of_classes(study: Study, folds: int) -> str:
     if study.comparison.n_learners == 1:
         return (
             f"{study.comparison.chosen.upper()} was compared with plain kNN and NCA on {folds} held-out "
-            f"{stratified}folds, and fitted to all rows."
+            f"{stratified}folds, and fitted to all rows. {YARDSTICKS_OF_CLASSES}"
         )
     return (
         f"Learners were compared with plain kNN and NCA on {folds} held-out {stratified}folds, and the simplest within "
-        f"one standard error of the best{by_score} was fitted to all rows."
+        f"one standard error of the best{by_score} was fitted to all rows. {YARDSTICKS_OF_CLASSES}"
     )

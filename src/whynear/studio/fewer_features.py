@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from whynear.data.options import Splitting
 from whynear.data.problem import Problem
-from whynear.learn.registry import LEARNERS
+from whynear.learn.registry import ALL_LEARNERS, LEARNERS_OF_NUMBERS, MINIMUM_NORM
 from whynear.metric.steps import estimators_of
 from whynear.model.files import save
 from whynear.studio.live import LOCKED, RECORD, Live
@@ -108,8 +108,9 @@ def unlock(store: Store, live: Live, study: str) -> None:
 
 def learner_name(live: Live) -> str:
     """Return the name of the learner of a study, as `learn_table` takes it."""
-    kind = type(estimators_of(live.model)[-1]).__name__.lower()
-    return kind if kind in LEARNERS else "auto"
+    kind = type(estimators_of(live.model)[-1]).__name__
+    name = next((one.name for one in (*ALL_LEARNERS, *LEARNERS_OF_NUMBERS) if one.kind == kind), MINIMUM_NORM)
+    return "auto" if name == MINIMUM_NORM else name
 
 
 SCORED_SHARE = 0.1  # of the work, after which the score is known

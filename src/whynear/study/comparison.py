@@ -18,7 +18,7 @@ from sklearn.metrics import r2_score
 
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, error_of_mean, groups_in, split_rows, taken
-from whynear.learn.registry import STUDIED
+from whynear.learn.registry import OF_NUMBERS, STUDIED
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.fits import (
     INNER_FOLDS,
@@ -31,7 +31,14 @@ from whynear.study.fits import (
     of_predictions,
 )
 from whynear.study.folds import folds_of, in_order, stratified_rows
-from whynear.study.methods import BASELINES, MINIMUM_NORM, NUMERIC_BASELINES, Methods
+from whynear.study.methods import (
+    BASELINES,
+    NO_LEARNERS,
+    NUMERIC_BASELINES,
+    NUMERIC_YARDSTICKS,
+    YARDSTICKS,
+    Methods,
+)
 from whynear.study.score import OF_PROBABILITIES, Measure, Score, counting, direction, parts_of, score_of
 from whynear.utils.arrays import Array, ByValue, Indices
 from whynear.utils.progress import Report
@@ -42,17 +49,18 @@ from whynear.work.workers import Workers
 def parts_within(fold: FitRows, fits: Fits, names: tuple[str, ...]) -> list[FitRows]:
     """Return folds of the training rows, from which a learner is chosen; of a sample where there are many."""
     _, y, groups, _ = fits.known(fold)
-    rows, seed = fold.train, fits.methods.seed
+    rows, seed, of_classes = fold.train, fits.methods.seed, kind_of_target(fits.y) == "classes"
     if len(y) > INNER_ROWS:
-        some = stratified_rows(y, INNER_ROWS, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        some = stratified_rows(y, INNER_ROWS, rng) if of_classes else np.sort(rng.permutation(len(y))[:INNER_ROWS])
         y, groups, rows = y[some], taken(groups, some), rows[some]
     counts = np.unique(y, return_counts=True)[1]
-    if counts.max() < 2:
+    if of_classes and counts.max() < 2:
         return []
-    folds = max(2, min(INNER_FOLDS, int(counts.min())))
+    folds = max(2, min(INNER_FOLDS, int(counts.min()))) if of_classes else min(INNER_FOLDS, len(y) // 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        splits = split_rows(y, folds, seed, stratified=True, groups=groups)
+        splits = split_rows(y, folds, seed, stratified=of_classes, groups=groups)
     return [
         FitRows(fold.fold, rows[train], rows[test], names, within=True)
         for train, test in splits
@@ -159,7 +167,7 @@ class Comparison:
         own scores.
     predictions : DataFrame
         For each row, by the learner chosen without it: ``true``, ``predicted``, ``probability`` of the prediction,
-        ``by`` (the learner) and ``fold``. For a numeric target: ``true``, ``predicted`` and ``fold``.
+        ``by`` (the learner) and ``fold``. A numeric target has no ``probability``.
     measure : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2"}
         The kind of score that decides; for a numeric target "r2", the share of variance explained.
     scores : DataFrame
@@ -205,8 +213,14 @@ class Comparison:
 
     @property
     def n_learners(self) -> int:
-        """Number of learners that were compared, without the baselines."""
-        return sum(name not in (*BASELINES, *NUMERIC_BASELINES) for name in self.accuracy)
+        """Number of learners that were compared, without baselines and yardsticks."""
+        return sum(name not in NO_LEARNERS for name in self.accuracy)
+
+    @property
+    def yardsticks(self) -> tuple[str, ...]:
+        """The models that measure no distances, with which the learner is compared."""
+        known = NUMERIC_YARDSTICKS if self.measure == "r2" else YARDSTICKS
+        return tuple(name for name in known if name in self.accuracy)
 
     @property
     def score(self) -> Score:
@@ -287,17 +301,18 @@ def compare(
     weights: pd.Series | None = None,
     workers: Workers | None = None,
 ) -> Comparison:
-    """Compare learners and baselines on the same folds; choose among several learners again within every fold.
+    """Compare learners, baselines and yardsticks on the same folds; choose among learners again within every fold.
 
-    ``learners`` and ``measure`` are for classes. Of a numeric target, the map of least norm is compared with simple
-    methods by the share of variance explained; its number of directions, unless it is given, the penalty of ridge
-    regression and the number of components of PLS are chosen within every fold, from the training rows alone.
+    ``measure`` is for classes; a numeric target has the share of variance explained. The number of directions of the
+    map of least norm, unless it is given, the penalty of ridge regression and the number of components of PLS are
+    chosen within every fold, from the training rows alone.
     """
     numeric = kind_of_target(y) == "numbers"
     classes = None if numeric else np.unique(y)
-    names = (MINIMUM_NORM,) if numeric else tuple(name for name in STUDIED if name in learners)
+    names = tuple(name for name in (OF_NUMBERS if numeric else STUDIED) if name in learners)
     measure = "r2" if numeric else measure
-    compared = (*names, *(NUMERIC_BASELINES if numeric else BASELINES))
+    others = (*NUMERIC_BASELINES, *NUMERIC_YARDSTICKS) if numeric else (*BASELINES, *YARDSTICKS)
+    compared = tuple(dict.fromkeys((*names, *others)))
     splits = folds_of(y, n_folds, methods.seed, groups)
     folds = [FitRows(number, *rows, compared) for number, rows in enumerate(splits, start=1)]
     with_shares = measure in OF_PROBABILITIES
@@ -325,7 +340,7 @@ def compare(
     predictions = pd.DataFrame({"true": y[places], "predicted": of_rows(lambda one: one.predicted)}, rows)
     if classes is not None:
         predictions["probability"] = of_rows(lambda one: of_predictions(one.shares, one.predicted, classes))
-        predictions["by"] = of_rows(lambda one: np.repeat(np.array(one.chosen, dtype=object), len(one.fold.test)))
+    predictions["by"] = of_rows(lambda one: np.repeat(np.array(one.chosen, dtype=object), len(one.fold.test)))
     return Comparison(
         by_fold if numeric else pd.DataFrame([one.right(compared) for one in found]).rename_axis("fold"),
         simplest_of_the_best(by_fold[list(names)], measure),

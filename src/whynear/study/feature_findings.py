@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from whynear.data.caveats import features_as_codes
 from whynear.data.rows import error_of_mean
 from whynear.explain.value_explanation import LinearParts, is_linear_map
+from whynear.learn.registry import MINIMUM_NORM
 from whynear.study.comparison import Comparison
 from whynear.study.methods import PLAIN, PLS, RIDGE
 from whynear.study.score import NAMES, Measure, Score, counting, direction, parts_of, score_of, shown, weighted_parts
@@ -80,8 +81,9 @@ def better_rival(comparison: Comparison) -> str | None:
     if rival == own or excess.mean() <= ONE_SIDED_95 * error_of_mean(excess, groups):
         return None
     name = best[0].upper() + best[1:]
-    if measure != "r2":
-        of_what = "of held-out cases right" if measure == "accuracy" else f"in {NAMES[measure]}"
+    if comparison.chosen != MINIMUM_NORM:
+        wholes = {"accuracy": "of held-out cases right", "r2": "of the variance explained"}
+        of_what = wholes.get(measure, f"in {NAMES[measure]}")
         return (
             f"{name} predicts better than the learned metric ({rival} against {own} {of_what}): what "
             "follows describes a metric that the table does not ask for."

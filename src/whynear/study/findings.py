@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from whynear.data.encoder import holds_text
 from whynear.data.problem import Problem
-from whynear.explain.value_explanation import is_linear_map
+from whynear.learn.registry import KERNEL, MINIMUM_NORM
 from whynear.study.bands import Spectra
 from whynear.study.comparison import Comparison
 from whynear.study.errors import root_mean_squared_error
 from whynear.study.feature_findings import (
+    RIVALS,
     better_rival,
     caveats_of_copies,
     caveats_of_models,
@@ -28,6 +29,7 @@ from whynear.study.feature_findings import (
 from whynear.study.interpretation import Interpretation
 from whynear.study.methods import PLAIN
 from whynear.study.score import NAMES, PartsScore, direction, score_without_features, shown
+from whynear.study.yardsticks import Standing, standing_of
 from whynear.utils.text import counted
 from whynear.verdict import Verdicts
 from whynear.verdict.rules import AGREED
@@ -66,8 +68,11 @@ def findings_of(
 
     ``on_parts`` says how well the model predicts whole parts of a table that does not fit in memory.
     """
-    better = better_rival(comparison)
-    linear = problem.kind == "numbers" and better is None and verdicts.works
+    better, standing = better_rival(comparison), standing_of(comparison)
+    if better is not None and standing is not None and standing.yardstick in RIVALS:
+        standing = None  # that ridge predicts better is said once
+    below = standing is not None and standing.side == "worse"
+    linear = comparison.chosen == MINIMUM_NORM and better is None and verdicts.works
     signs = sign_sentence(problem.target, comparison, verdicts) if linear else None
     noun = "feature" if spectra is None else spectra.bands.noun
     said = [
@@ -75,7 +80,7 @@ def findings_of(
         *((sentence, "sets") for sentence in set_sentences(verdicts, noun)),
         *((sentence, "features") for sentence in feature_sentences(verdicts, noun)),
         *([(signs, "features")] if signs else []),
-        (_prediction(problem, comparison, interpretation), "methods"),
+        (_prediction(problem, comparison, interpretation, standing), "methods"),
         *([] if on_parts is None else [(on_parts.sentence, "methods")]),
         *([] if spectra is None else [(spectra.sentence, "spectrum")]),
     ]
@@ -84,8 +89,8 @@ def findings_of(
         stand_in_sentences(verdicts),
         (
             *_caveats(problem, comparison, interpretation),
-            *caveats_of_stronger_models(comparison, verdicts),
-            *caveats_of_models(verdicts),
+            *caveats_of_stronger_models(comparison, verdicts, suggest=not below and comparison.chosen != KERNEL),
+            *([] if below else caveats_of_models(verdicts)),
             *sorted(caveats, key=lambda caveat: caveat in problem.decisions),
         ),
         tuple(part for _, part in said),
@@ -97,6 +102,12 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
     said = caveats_of_copies(problem.X, comparison) + of_target(problem, comparison) + caveats_of_width(problem)
     if interpretation.averaged:
         said.append("Intervals are those of the mean of the cases' own metrics: a case may weigh features otherwise.")
+    if not interpretation.bounded:
+        said.append(
+            "The distance of this model is no quadratic form of the columns, because it adds up their differences or "
+            "measures their ranks: its weights have no intervals, and each feature has its share of the weights "
+            "instead."
+        )
     if unknown := interpretation.relevance.certificate.unknowns:
         whose = "interval of 1 feature is" if unknown == 1 else f"intervals of {unknown:,} features are"
         its = "its" if unknown == 1 else "their"
@@ -107,8 +118,11 @@ def _caveats(problem: Problem, comparison: Comparison, interpretation: Interpret
     return said
 
 
-def caveats_of_stronger_models(comparison: Comparison, verdicts: Verdicts) -> list[str]:
-    """Return a caveat where the models refitted for the verdicts predict clearly better than the learner."""
+def caveats_of_stronger_models(comparison: Comparison, verdicts: Verdicts, suggest: bool = True) -> list[str]:
+    """Return a caveat where the models refitted for the verdicts predict clearly better than the learner.
+
+    With ``suggest`` it names what to try for predictions alone.
+    """
     better, best = verdicts.sets.score_of_all, comparison.expected
     alike = comparison.measure == ("accuracy" if verdicts.measure == "accuracy" else "r2")
     clearly = better - best >= max(LEAST_BETTER, CLEARLY_BETTER * comparison.expected_error) if alike else False
@@ -118,8 +132,8 @@ def caveats_of_stronger_models(comparison: Comparison, verdicts: Verdicts) -> li
     verb, what = ("predict", "of held-out rows right") if of_rows else ("explain", "of the variance")
     return [
         f"The models that were refitted for the verdicts {verb} {better:.1%} {what}, the model that predicts "
-        f"{best:.1%}: the verdicts say what the features hold, and this model uses only a part of it. For predictions "
-        "alone, also try another one, such as a kernel model."
+        f"{best:.1%}: the verdicts say what the features hold, and this model uses only a part of it."
+        + (" For predictions alone, also try another one, such as a kernel model." if suggest else "")
     ]
 
 
@@ -233,8 +247,13 @@ def deciding_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
     return found
 
 
-def _prediction(problem: Problem, comparison: Comparison, interpretation: Interpretation) -> str:
+def _prediction(
+    problem: Problem, comparison: Comparison, interpretation: Interpretation, standing: Standing | None = None
+) -> str:
     said = _score(problem, comparison, interpretation)
+    if standing is not None:
+        by_score = "" if comparison.measure in ("accuracy", "r2") else f", by {NAMES[comparison.measure]}"
+        said = f"{said[:-1]}; this is {standing.clause}{by_score}."
     if problem.groups is not None:
         said += f" Rows with the same {problem.groups.name!r} were always held out together."
     if problem.times is not None:
@@ -248,9 +267,11 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     if problem.kind == "numbers":
         error, y, w = root_mean_squared_error(comparison.predictions, comparison.weights), problem.y, problem.weights
         spread = np.sqrt(np.average(np.square(y - np.average(y, weights=w)), weights=w))
-        linear = any(is_linear_map(one.learner) for one in comparison.fitted)
         combinations = counted(interpretation.effective_dim, "combination")
-        said = f"A linear map of {combinations} of the columns" if linear else "The model"
+        linear = comparison.chosen == MINIMUM_NORM
+        said = f"A linear map of {combinations} of the columns" if linear else comparison.chosen.upper()
+        if comparison.n_learners > 1:
+            said += f", the simplest of {comparison.n_learners} learners near the best, {_how_often(comparison)},"
         return (
             f"{said} predicts held-out values with a typical error of "
             f"{error:.3g}, where always predicting the mean gives {spread:.3g}: it explains {expected} of the "
@@ -266,11 +287,14 @@ def _score(problem: Problem, comparison: Comparison, interpretation: Interpretat
     )
     if comparison.n_learners == 1:
         return f"{chosen} predicts {how}."
+    return (
+        f"{chosen} is the simplest of {comparison.n_learners} learners near the best{by_score}, "
+        f"{_how_often(comparison)}. Learners chosen this way predict {how}."
+    )
+
+
+def _how_often(comparison: Comparison) -> str:
     by_fold = comparison.predictions.groupby("fold")["by"].first()
     share = float((by_fold == comparison.chosen).mean())
     sure = "" if share >= AGREED else ", so which of them is best is undecided"
-    often = f"chosen in {round(share * len(by_fold))} of {len(by_fold)} folds{sure}"
-    return (
-        f"{chosen} is the simplest of {comparison.n_learners} learners near the best{by_score}, {often}. Learners "
-        f"chosen this way predict {how}."
-    )
+    return f"chosen in {round(share * len(by_fold))} of {len(by_fold)} folds{sure}"

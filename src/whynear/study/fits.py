@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,11 +17,12 @@ from numpy.typing import NDArray
 from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, taken
 from whynear.learn.inputs import far_rows_unsaid
-from whynear.learn.registry import COMPARED, LEARNERS, Traits
-from whynear.study.methods import NCA, NCA_ROWS, KeptFits, Methods
+from whynear.learn.registry import COMPARED, LEARNERS, OF_NUMBERS, REGRESSORS, Traits
+from whynear.study.methods import BOOSTING, FOREST, LOGISTIC, NCA, NCA_ROWS, KeptFits, Methods, chosen_settings
 from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report
+from whynear.verdict.outside import n_rounds, trees_for
 from whynear.work.pieces import Piece, run_piece
 from whynear.work.processes import Processes
 from whynear.work.workers import Workers, results_of
@@ -26,6 +30,9 @@ from whynear.work.workers import Workers, results_of
 # Constants of the estimate, from timed fits
 START_SECONDS = 12.0  # to import, to draw and to write
 NCA_PAIR_SECONDS = 8e-7  # NCA compares all rows with all rows
+TREE_SECONDS, TREE_CELL_SECONDS = 1e-3, 3e-8  # of a forest; a cell is one of the columns tried, at each level
+ROUND_SECONDS, ROUND_CELL_SECONDS, ROUND_LEAF_SECONDS = 3e-4, 1.5e-8, 6e-7  # of a tree of boosting
+LEAVES, ROWS_OF_A_LEAF = 31, 20  # at most, and at least
 INNER_FOLDS, INNER_ROWS = 3, 1_000  # by which a learner is chosen within a fold
 JUDGED_ENTRY_SECONDS, JUDGED_ROWS, JUDGED_COLUMNS = 1e-3, 800, 70  # of verdicts and sets
 REFITS = 40  # of the learner, by verdicts
@@ -35,6 +42,7 @@ MAP_SECONDS, MAPPED_ROWS = 20.0, 1_000  # a map by UMAP, for the local metrics t
 PROGRAM_BYTES = 0.35e9  # Python and the libraries
 TABLE_COPIES = 25  # in float64, including what the learners keep
 SHORT_SECONDS = 90  # up to which seconds are said, in tens
+Saying: TypeAlias = Callable[[Piece, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,22 @@ class Estimate:
         return f"about {time} and {self.n_bytes / 1e9:.1f} GB of memory"
 
 
-def fit_seconds(method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False) -> float:
-    """Estimate how long one fit takes."""
+def fit_seconds(
+    method: str, n_rows: int, n_columns: int, n_classes: int, spectra: bool = False, *, settled: bool = False
+) -> float:
+    """Estimate how long one fit takes; a ``settled`` one repeats what an earlier fit has chosen."""
     if method == NCA:
         return fit_seconds("", n_rows, n_columns, n_classes) + NCA_PAIR_SECONDS * min(n_rows, NCA_ROWS) ** 2
+    if method == FOREST:
+        tried = n_rows * (n_columns**0.5 if n_classes else n_columns) * math.log2(n_rows + 1)
+        return trees_for(n_rows, n_columns, not n_classes) * (TREE_SECONDS + TREE_CELL_SECONDS * tried)
+    if method == BOOSTING:
+        leaves = n_columns * min(LEAVES, n_rows / ROWS_OF_A_LEAF)
+        tree = ROUND_SECONDS + ROUND_CELL_SECONDS * n_rows * n_columns + ROUND_LEAF_SECONDS * leaves
+        return tree * n_rounds(n_columns, n_classes) * (n_classes if n_classes > 2 else 1)
     traits = LEARNERS[method].traits if method in LEARNERS else Traits()
     seconds: float = traits.cost.seconds(n_rows, n_columns, n_classes, spectra)
-    return seconds
+    return seconds * (traits.settled if settled else 1.0)
 
 
 def planned_fits(
@@ -77,7 +94,8 @@ def planned_fits(
     inner = min(train, INNER_ROWS) * (INNER_FOLDS - 1) // INNER_FOLDS
     of_fold = [(name, fit_seconds(name, train, *shape)) for name in (*learners, *others)]
     if len(learners) > 1:
-        of_fold += [(name, fit_seconds(name, inner, *shape)) for name in learners for _ in range(INNER_FOLDS)]
+        seconds = [(name, fit_seconds(name, inner, *shape, settled=True)) for name in learners]
+        of_fold += [one for one in seconds for _ in range(INNER_FOLDS)]
     return of_fold * n_folds
 
 
@@ -93,12 +111,13 @@ def estimate(
     """Estimate what a study of a table of this shape needs on two cores; ``n_classes=0`` is a numeric target.
 
     >>> print(estimate(100_000, 40, 2))
-    about 2 minutes and 1.1 GB of memory
+    about 3 minutes and 1.1 GB of memory
     """
     compared, judged = min(n_rows, COMPARED_ROWS), min(n_rows, JUDGED_ROWS)
-    names = learners if n_classes else ()
-    fits = planned_fits(names, (NCA,) if n_classes else ("",) * 4, n_folds, compared, n_columns, n_classes, spectra)
-    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra) for name in names] or [0.0]
+    names = learners if n_classes else OF_NUMBERS
+    others = (NCA, FOREST, BOOSTING, LOGISTIC) if n_classes else (*("",) * 4, FOREST, BOOSTING)
+    fits = planned_fits(names, others, n_folds, compared, n_columns, n_classes, spectra)
+    refits = [fit_seconds(name, judged, n_columns, n_classes, spectra, settled=True) for name in names]
     seconds = (
         START_SECONDS
         + sum(seconds for _, seconds in fits) / FITS_AT_ONCE
@@ -141,6 +160,10 @@ class TimeLeft:
         shown = method.upper() if method in LEARNERS else method
         self._reported = max(self._reported, self.share)  # no smaller where fits take longer than those before
         report(f"{step}: {shown}, {self} for this step", self._reported)
+
+    def skip(self, method: str, expected: float) -> None:
+        """Leave out a fit of these expected seconds, which is not needed."""
+        self._left[method] = max(0.0, self._left[method] - expected)
 
     @property
     def seconds(self) -> float:
@@ -247,10 +270,15 @@ class Fits:
             return FitPredictions(part, name, model.predict(rows), shares, classes, model)
 
 
-def fit_and_predict(name: str, part: int, keep: bool, fits: Fits) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
-    """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept."""
+def fit_and_predict(
+    name: str, part: int, keep: bool, fits: Fits, chosen: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Any, NDArray[Any], NDArray[Any] | None, Any]:
+    """Fit a method to the rows of a part; return its predictions, and the model if it is to be kept.
+
+    ``chosen`` are parameters of a learner that it does not choose again.
+    """
     rows = fits.parts[part]
-    model = fits.methods.fitted(name, *fits.known(rows))
+    model = replace(fits.methods, chosen=chosen).fitted(name, *fits.known(rows))
     made = fits.predictions(rows, name, model)
     return model if keep else None, made.predicted, made.shares, made.classes
 
@@ -260,25 +288,56 @@ def held_out_predictions(
 ) -> Iterator[FitPredictions]:
     """Yield those of the methods of every part, in any order; with the models of those wanted, outside of choices.
 
-    Fits that are kept of an interrupted study are not repeated.
+    Fits that are kept of an interrupted study are not repeated. What a wanted learner chooses in folds of its own, it
+    chooses once for a fold: it is fitted within the fold at last, with these parameters.
     """
+    workers = Processes(1) if workers is None else workers
+    pieces = _pieces(fits, wanted)
+    later = [piece for piece in pieces if piece.arguments["name"] in wanted and _follows(piece, fits)]
+    say = _saying(fits, pieces, report, workers.n_workers)
+    chosen: dict[tuple[int, str], dict[str, Any]] = {}
+    for found in _predictions_of([piece for piece in pieces if piece not in later], fits, say, workers):
+        if found.model is not None:
+            chosen[found.part.fold, found.name] = chosen_settings(found.model)
+        yield found
+    settled = [
+        replace(piece, arguments={**piece.arguments, "chosen": chosen[fold, piece.arguments["name"]]})
+        for piece in later
+        for fold in [fits.parts[piece.arguments["part"]].fold]
+    ]
+    yield from _predictions_of(settled, fits, say, workers)
+
+
+def _follows(piece: Piece, fits: Fits) -> bool:
+    """Return whether a fit within a fold is one of a learner that chooses parameters in folds of its own."""
+    learners = LEARNERS if kind_of_target(fits.y) == "classes" else REGRESSORS
+    name = piece.arguments["name"]
+    within = fits.parts[piece.arguments["part"]].within
+    return within and name in learners and hasattr(learners[name], "chosen_settings")
+
+
+def _predictions_of(pieces: Sequence[Piece], fits: Fits, say: Saying, workers: Workers) -> Iterator[FitPredictions]:
+    """Yield the predictions of some fits, those that are kept first."""
     kept, todo = fits.methods.kept, []
     shared = replace(fits, X=fits.X.copy(), methods=replace(fits.methods, kept=KeptFits()))
-    for piece in _pieces(fits, wanted):
+
+    def path_of(piece: Piece) -> Path:
+        methods = replace(fits.methods, chosen=piece.arguments["chosen"])
+        return methods.path_of(piece.arguments["name"], *fits.known(fits.parts[piece.arguments["part"]]))
+
+    for piece in pieces:
         part, name = fits.parts[piece.arguments["part"]], piece.arguments["name"]
-        may_be_kept = kept.any_found and name in LEARNERS
-        model = kept.find(fits.methods.path_of(name, *fits.known(part))) if may_be_kept else None
+        model = kept.find(path_of(piece)) if kept.any_found and name in LEARNERS else None
         if model is None:
             todo.append(piece)
         else:
             yield run_piece(Piece(shared.predictions, {"part": part, "name": name, "model": model})).result
-    workers = Processes(1) if workers is None else workers
-    say = _saying(fits, todo, report, workers.n_workers)
+            say(piece, None)
     for piece, done in results_of(workers, todo, {"fits": shared}):
         part, name = fits.parts[piece.arguments["part"]], piece.arguments["name"]
         model, predicted, shares, classes = done.result
         if kept.worth(done.elapsed) and name in LEARNERS:
-            kept.keep(fits.methods.path_of(name, *fits.known(part)), model, done.elapsed)
+            kept.keep(path_of(piece), model, done.elapsed)
         yield FitPredictions(part, name, predicted, shares, classes, None if part.within else model)
         say(piece, done.elapsed)
 
@@ -290,8 +349,8 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
     pieces = [
         Piece(
             fit_and_predict,
-            {"name": name, "part": number, "keep": name in wanted and (keeping or not part.within)},
-            fit_seconds(name, len(part.train), fits.X.shape[1], n_classes),
+            {"name": name, "part": number, "keep": name in wanted and (keeping or not part.within), "chosen": {}},
+            fit_seconds(name, len(part.train), fits.X.shape[1], n_classes, settled=part.within),
         )
         for number, part in enumerate(fits.parts)
         for name in part.names
@@ -299,10 +358,11 @@ def _pieces(fits: Fits, wanted: Sequence[str]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: (fits.parts[piece.arguments["part"]].fold, -piece.weight))
 
 
-def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Callable[[Piece, float], None]:
-    """Report the first fit; return what reports the next one after each that is done."""
+def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -> Saying:
+    """Report the first fit; return what reports the next one after each that is done, or kept, which takes no time."""
     left = TimeLeft(((piece.arguments["name"], piece.weight) for piece in todo), n_at_once)
-    places, n_folds = {piece: place for place, piece in enumerate(todo)}, max(part.fold for part in fits.parts)
+    places = {_key(piece): place for place, piece in enumerate(todo)}
+    n_folds = max(part.fold for part in fits.parts)
     furthest, n_left = 0, len(todo)
 
     def begin() -> None:
@@ -311,11 +371,18 @@ def _saying(fits: Fits, todo: Sequence[Piece], report: Report, n_at_once: int) -
             fold = fits.parts[begun["part"]].fold
             left.tell(report, f"compare learners, fold {fold} of {n_folds}", begun["name"])
 
-    def done(piece: Piece, seconds: float) -> None:
+    def done(piece: Piece, seconds: float | None) -> None:
         nonlocal furthest, n_left
-        furthest, n_left = max(furthest, places[piece] + 1), n_left - 1
+        furthest, n_left = max(furthest, places[_key(piece)] + 1), n_left - 1
+        if seconds is None:
+            left.skip(piece.arguments["name"], piece.weight)
+            return
         left.done(piece.arguments["name"], piece.weight, seconds)
         begin()
 
     begin()
     return done
+
+
+def _key(piece: Piece) -> tuple[int, str]:
+    return piece.arguments["part"], piece.arguments["name"]

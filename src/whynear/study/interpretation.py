@@ -21,11 +21,13 @@ from whynear.explain.value_explanation import LinearParts, is_linear_map
 from whynear.interpret import Relevance, RelevanceTolerance, relevance_intervals, relevance_tolerance
 from whynear.interpret.intervals import by_column
 from whynear.interpret.null_space import rank_of
+from whynear.interpret.relevance import weights_as_bounds
 from whynear.interpret.validation import LEAST
-from whynear.metric import DiagonalMetric, LocalMetric, Metric
+from whynear.metric import DiagonalMetric, LocalMetric, Metric, MinkowskiMetric, MonotoneMetric
 from whynear.model.as_metric import as_metric
 from whynear.model.pipeline import FittedPipeline
 from whynear.study.folds import sampled_rows
+from whynear.study.methods import settled
 from whynear.study.settings import COMPARED_ROWS
 from whynear.utils.arrays import Array
 from whynear.utils.progress import Report
@@ -54,12 +56,16 @@ class Interpretation:
         one map per training case, or where the table is too large to try several.
     averaged : bool
         Whether the intervals are those of the mean of many local metrics.
+    bounded : bool
+        Whether the metric is one of which intervals are known, a quadratic form of the columns; else the bounds of a
+        feature are both its weight.
     """
 
     relevance: Relevance
     effective_dim: int
     tolerance: RelevanceTolerance | None
     averaged: bool
+    bounded: bool = True
 
     @property
     def choice(self) -> str:
@@ -96,6 +102,10 @@ def interpret(
     ``sources`` names the column of the table that each was made from; their relevance is summed.
     """
     metric, averaged = _bounded(as_metric(model), len(X))
+    if isinstance(metric, MinkowskiMetric | MonotoneMetric):
+        weights_alone = weights_as_bounds(metric)
+        found = weights_alone if sources is None else by_column(weights_alone, sources)
+        return Interpretation(found, found.effective_dim, None, averaged, bounded=False)
     curve, tolerance = None, 0.0 if effective_dim is not None else LEAST
     if effective_dim is None and not averaged and X.shape[1] <= MOST_COLUMNS and _can_be_held_out(X, y, groups):
         report("choose the tolerance of the intervals", 0.0)
@@ -122,7 +132,7 @@ def _tolerance(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return relevance_tolerance(
-            model.model, X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights
+            settled(model.model), X.to_numpy(), y, candidates=TOLERANCES, groups=groups, sample_weight=weights
         )
 
 

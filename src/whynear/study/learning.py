@@ -18,11 +18,12 @@ from whynear.data.problem import Problem, problem_from
 from whynear.data.reading import NamedTable
 from whynear.data.rows import groups_in, taken
 from whynear.learn import LEARNERS
+from whynear.learn.registry import MINIMUM_NORM, OF_NUMBERS
 from whynear.study.bands import Preprocessing
 from whynear.study.errors import remember_errors
 from whynear.study.fits import FitRows, Fits, fit_and_predict
 from whynear.study.folds import folds_of, in_order, possible_folds
-from whynear.study.methods import MINIMUM_NORM, Methods, n_varying
+from whynear.study.methods import Methods, n_varying
 from whynear.study.score import Measure, Score, score_of
 from whynear.study.settings import ClassWeight, StudySettings, check_kinds, check_seed, with_old_names
 from whynear.utils.text import counted, listed
@@ -62,9 +63,14 @@ def check_takes_weights(learner: str, class_weight: ClassWeight, weight: object)
 
 
 def check_fittable(problem: Problem, learner: str) -> None:
-    """Refuse a learner of classes for a numeric target, too few rows for one, and a table of constant columns."""
+    """Refuse a learner of the other kind of target, too few rows for a numeric one, and a table of constant columns."""
+    if problem.kind == "classes" and learner == MINIMUM_NORM:
+        raise ValueError(
+            f"{problem.source}: the target {problem.target!r} has {len(problem.classes):,} classes, and {learner} "
+            "predicts numbers. Leave out --learner."
+        )
     if problem.kind == "numbers":
-        if learner != "auto":
+        if learner not in ("auto", *OF_NUMBERS):
             raise _needs_classes(problem, f"{learner} predicts classes", "learner")
         if len(problem.y) < FEWEST_NUMERIC_ROWS:
             raise ValueError(f"{_facts(problem)}; at least {FEWEST_NUMERIC_ROWS} rows are needed. Add rows.")
@@ -196,9 +202,9 @@ def learn_table(
     splitting : Splitting, optional
         Which rows are held out together where the accuracy is measured, and in how many folds.
     learner : str, default="auto"
-        One of the names in `whynear.learn.LEARNERS`, which predict classes. ``"auto"`` is ``"gmlvq"`` for classes, and
-        for a numeric target a `MinimumNormRegressor`, with as many directions of the data as predict held-out rows
-        well.
+        One of the names in `whynear.learn.LEARNERS`, which predict classes; for a numeric target ``"minimum norm"`` or
+        ``"rfm"``. ``"auto"`` is ``"gmlvq"`` for classes, and for a numeric target ``"minimum norm"``, a
+        `MinimumNormRegressor` with as many directions of the data as predict held-out rows well.
     raw : bool, default=False
         Fit to the columns as they are, not standardised.
     score : bool, default=False
@@ -223,9 +229,9 @@ def learn_table(
     reading = Reading() if reading is None else reading
     splitting = Splitting() if splitting is None else splitting
     check_kinds(reading=reading, splitting=splitting)
-    if learner != "auto" and learner not in LEARNERS:
-        raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(LEARNERS)} (--learner).")
-    if learner != "auto":
+    if learner not in (known := ("auto", *LEARNERS, MINIMUM_NORM)):
+        raise ValueError(f"There is no learner {learner!r}. Use one of {', '.join(known[1:])} (--learner).")
+    if learner in LEARNERS:
         check_takes_weights(learner, class_weight, reading.weight)
     opened = lru_cache(partial(open_table, table, strict=reading.strict))  # a suggestion may need another encoding
 
@@ -239,7 +245,7 @@ def learn_table(
     preprocessing = None if problem.axis is None else Preprocessing(problem.axis, seed)
     methods = Methods(seed, problem.encoder, None, class_weight, preprocessing, scaled=not raw)
     numeric = problem.kind == "numbers"
-    name = MINIMUM_NORM if numeric else CLASSIFIER if learner == "auto" else learner
+    name = learner if learner != "auto" else MINIMUM_NORM if numeric else CLASSIFIER
     model = methods.fitted(name, problem.X, problem.y, problem.separation, problem.weights)
     if not numeric and len(model.steps) == 1:
         model = model[-1]

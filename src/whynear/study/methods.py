@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeAlias
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
@@ -29,7 +30,7 @@ from whynear.data.problem import kind_of_target
 from whynear.data.rows import Separation, TimeOrder, groups_in, n_different, split_rows
 from whynear.interpret import EffectiveDimension, effective_dimension
 from whynear.learn import MinimumNormRegressor
-from whynear.learn.registry import LEARNERS
+from whynear.learn.registry import LEARNERS, MINIMUM_NORM, REGRESSORS
 from whynear.metric.steps import estimators_of
 from whynear.model.files import load, save
 from whynear.model.pipeline import FittedPipeline, weights_for
@@ -40,6 +41,7 @@ from whynear.utils.archive import ArchiveError
 from whynear.utils.arrays import Array
 from whynear.utils.columns import names_of_rows
 from whynear.utils.files import make_folder
+from whynear.verdict.outside import boosting, logistic_regression, random_forest, trees_for
 from whynear.work.pieces import versions
 
 WORTH_KEEPING = 0.2  # seconds that a fit took
@@ -217,8 +219,12 @@ def _fitted_maps(X: Array, y: Array, most: int) -> tuple[Array, float, Array]:
 PLAIN, NCA = "plain kNN", "NCA with kNN"
 NCA_ROWS = 2_000  # at most, that NCA is fitted to
 BASELINES = (PLAIN, NCA)
-MINIMUM_NORM, RIDGE, PLS, MEAN = "minimum norm", "ridge", "PLS", "mean"  # for numeric targets
+RIDGE, PLS, MEAN = "ridge", "PLS", "mean"  # for numeric targets
 NUMERIC_BASELINES = (PLAIN, RIDGE, PLS, MEAN)
+# Compared with the learner that is chosen, and never chosen: they measure no distances.
+FOREST, BOOSTING, LOGISTIC = "random forest", "boosting", "logistic regression"
+YARDSTICKS, NUMERIC_YARDSTICKS = (FOREST, BOOSTING, LOGISTIC), (FOREST, BOOSTING, RIDGE)
+NO_LEARNERS = frozenset((*BASELINES, *NUMERIC_BASELINES, *YARDSTICKS, *NUMERIC_YARDSTICKS))
 RIDGE_PENALTIES = np.logspace(-6, 6, 25)  # of standardised columns
 N_NEIGHBORS = 5
 NCA_COMPONENTS = 5
@@ -231,6 +237,7 @@ class Methods:
 
     ``kept`` are fits of an interrupted study, which are not repeated. Without ``scaled``, methods take the columns as
     they are. ``effective_dim`` is the number of directions of a map of a numeric target, which is chosen without it.
+    ``chosen`` are parameters of a learner that it does not choose again.
     """
 
     seed: int
@@ -241,6 +248,7 @@ class Methods:
     kept: KeptFits = field(default_factory=KeptFits)
     scaled: bool = True
     effective_dim: int | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
     def fitted(
         self,
@@ -267,7 +275,7 @@ class Methods:
     def _facts(self) -> dict[str, Any]:
         encoder = None if self.encoder is None else self.encoder.get_params()
         facts = {"seed": self.seed, "encoder": encoder, "preprocessing": self.preprocessing, "of": self.class_weight}
-        return facts | {"scaled": self.scaled}
+        return facts | {"scaled": self.scaled, "chosen": dict(self.chosen)}
 
     def _fitted(
         self, name: str, X: pd.DataFrame, y: NDArray[Any], groups: Separation | None, weights: pd.Series | None
@@ -283,7 +291,10 @@ class Methods:
         if name == RIDGE and groups is not None and n_different(groups) > 1 and isinstance(method, Pipeline):
             splits = split_rows(y, TUNING_FOLDS, self.seed, stratified=False, groups=groups)
             method[-1].set_params(cv=splits, scoring="neg_mean_squared_error")
-        rest = fit_in_groups(method, X, y, groups, weights)
+        with warnings.catch_warnings():
+            if name == LOGISTIC:  # it takes as many steps as it may
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            rest = fit_in_groups(method, X, y, groups, weights)
         if not first:
             return rest
         return Pipeline([*first, *(rest.steps if isinstance(rest, Pipeline) else [(name, rest)])])
@@ -293,13 +304,13 @@ class Methods:
         numeric = kind_of_target(y) == "numbers"
         if not n_varying(X) or name == MEAN:
             return DummyRegressor() if numeric else DummyClassifier(strategy="prior")
-        if name in LEARNERS:
-            learner = LEARNERS[name](random_state=self.seed)
-            if self.class_weight is not None:
-                learner.set_params(class_weight=self.class_weight)
-            return self._scaled(learner.set_params(n_jobs=self.n_jobs) if "n_jobs" in learner.get_params() else learner)
-        if name == MINIMUM_NORM:
-            return self._scaled(MinimumNormRegressor())
+        if name in (known := REGRESSORS if numeric else LEARNERS):
+            learner = known[name](**self.chosen)
+            shared = {"random_state": self.seed, "n_jobs": self.n_jobs, "class_weight": self.class_weight}
+            taken = {name: value for name, value in shared.items() if name in learner.get_params()}
+            return self._scaled(learner.set_params(**taken))
+        if name in YARDSTICKS:
+            return _standardised(self._yardstick(name, y, *X.shape))
         if name == RIDGE:
             return _standardised(RidgeCV(RIDGE_PENALTIES))
         if name == PLS:
@@ -308,8 +319,33 @@ class Methods:
         plain = neighbors(min(N_NEIGHBORS, len(X)), weights="distance")
         return _standardised(plain) if name == PLAIN else _OnSample(_nca(X, y, self.seed, plain), self.seed)
 
+    def _yardstick(self, name: str, y: NDArray[Any], n_rows: int, n_columns: int) -> BaseEstimator:
+        """Return an unfitted model that measures no distances."""
+        measured = kind_of_target(y) == "numbers"
+        n_classes = 0 if measured else len(np.unique(y))
+        if name == FOREST:
+            model = random_forest(measured, trees_for(n_rows, n_columns, measured), self.seed)
+        elif name == BOOSTING:
+            model = boosting(n_columns, n_classes, self.seed)
+        else:
+            model = logistic_regression(n_rows, n_columns, n_classes)
+        return model if self.class_weight is None else model.set_params(class_weight=self.class_weight)
+
     def _scaled(self, learner: BaseEstimator) -> Pipeline:
         return _standardised(learner) if self.scaled else make_pipeline(learner)
+
+
+def chosen_settings(model: Any) -> dict[str, Any]:
+    """Return the parameters that the learner of a fitted model has chosen in folds of its own; most choose none."""
+    learner = estimators_of(model)[-1]
+    return learner.chosen_settings() if hasattr(learner, "chosen_settings") else {}
+
+
+def settled(model: Any) -> Any:
+    """Return a fitted model to fit again, with the parameters that it has chosen."""
+    again = clone(model)
+    estimators_of(again)[-1].set_params(**chosen_settings(model))
+    return again
 
 
 def fit_in_groups(
@@ -354,7 +390,7 @@ def with_directions(
 
 def refitted(model: Any) -> Any:
     """Return the learner to refit without features; a map is not held to directions that they may take away."""
-    learner = clone(model)
+    learner = settled(model)
     cut = [name for name in learner.get_params() if name.endswith("minimumnormregressor__effective_dim")]
     return learner.set_params(**dict.fromkeys(cut))
 

@@ -85,7 +85,7 @@ class Study:
     >>> iris = wn.datasets.load("iris")
     >>> study = wn.study(iris.X[::5], iris.y[::5], splitting=wn.Splitting(folds=2), learner="grlvq")
     >>> study.comparison.chosen, study.accuracy.columns.tolist()
-    ('grlvq', ['grlvq', 'plain kNN', 'NCA with kNN'])
+    ('grlvq', ['grlvq', 'plain kNN', 'NCA with kNN', 'random forest', 'boosting', 'logistic regression'])
     >>> study.model.predict(iris.X[:2]).tolist()
     ['0', '0']
     >>> study.frame()["verdict"].unique().tolist()  # 30 rows settle little

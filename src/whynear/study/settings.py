@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 from whynear.data.options import Reading, Splitting, option, written
-from whynear.learn.registry import COMPARED, STUDIED
+from whynear.learn.registry import COMPARED, MINIMUM_NORM, OF_NUMBERS, STUDIED
 from whynear.utils.text import bytes_of
 
 Given = ParamSpec("Given")
@@ -97,7 +97,9 @@ class StudySettings:
     the same study.
     """
 
-    learner: str = option("auto", f"auto compares several; or {', '.join(STUDIED)}.")
+    learner: str = option(
+        "auto", f"auto compares several; or {', '.join(STUDIED)}; for a measured target {' or '.join(OF_NUMBERS)}."
+    )
     score: ClassScore = option("accuracy", "The score by which learners of classes are compared and chosen.")
     class_weight: ClassWeight = option(None, "balanced lets all classes count alike when learners are fitted.")
     reading: Reading = field(default_factory=Reading)
@@ -114,7 +116,7 @@ class StudySettings:
     def __post_init__(self) -> None:
         check_kinds(reading=self.reading, splitting=self.splitting, running=self.running)
         check_seed(self.random_state)
-        if self.learner not in (known := ("auto", *STUDIED)):
+        if self.learner not in (known := ("auto", *STUDIED, MINIMUM_NORM)):
             raise ValueError(f"There is no learner {self.learner!r}. Use one of {', '.join(known)} (--learner).")
         if self.score not in (scores := get_args(ClassScore)):
             raise ValueError(f"There is no score {self.score!r}. Use one of {', '.join(scores)} (--score).")
@@ -136,6 +138,11 @@ class StudySettings:
     def learners(self) -> tuple[str, ...]:
         """The learners of classes to compare."""
         return COMPARED if self.learner == "auto" else (self.learner,)
+
+    @property
+    def learners_of_numbers(self) -> tuple[str, ...]:
+        """The learners of numbers to compare."""
+        return OF_NUMBERS if self.learner == "auto" else (self.learner,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that change a study, by name, as plain numbers, strings and lists."""

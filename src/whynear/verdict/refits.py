@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
 from whynear.data.rows import RowSplit, rows_of
@@ -22,6 +21,7 @@ from whynear.metric.steps import estimators_of
 from whynear.model.pipeline import FittedPipeline, weights_for
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.progress import Report, one_after_the_other, silent
+from whynear.verdict.outside import random_forest
 from whynear.verdict.rules import CLEARLY_WORSE, clearly_better
 from whynear.verdict.table import (
     FOLDS,
@@ -269,10 +269,9 @@ def outside_models(
     """Return these models, to be fitted to standardised columns on folds."""
     if target.measured:  # for which one of the kernel ridge models is linear
         trees = FEW_TREES if columns.values.size > MANY_CELLS else USUAL_TREES
-        models = {"a random forest": RandomForestRegressor(trees, min_samples_leaf=2, random_state=0)}
+        models = {"a random forest": random_forest(measured=True, n_trees=trees)}
     else:
-        forest = RandomForestClassifier(random_state=0)
-        models = {"a random forest": forest, "logistic regression": LogisticRegression()}
+        models = {"a random forest": random_forest(measured=False), "logistic regression": LogisticRegression()}
     return [
         Refits(
             model, columns.values, target.Y[:, 0] if target.measured else target.strata, target, seed,

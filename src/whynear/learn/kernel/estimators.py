@@ -67,13 +67,12 @@ HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
     """What classes and numbers share: a kernel model of the training rows under a learned distance."""
 
-    traits = Traits(FitCost(0.05, row=4e-4, entry=1e-5), partitions="leaves")
+    traits = Traits(FitCost(0.1, row=2e-3, entry=1e-5), most_rows=20_000, partitions="leaves", settled=0.15)
     classifies: ClassVar[bool]
     shape: str
     columns: str
     max_steps: int
-    n_steps: int | None
-    n_folds: int
+    n_folds: int | None
     random_state: int | RandomState | None
     verbose: bool
     callback: Callback | None
@@ -101,12 +100,16 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         choice("shape", self.shape, ("auto", *SHAPES))
         choice("columns", self.columns, ("auto", *COLUMNS))
         check_parameters(self, whole, "max_steps", least=0)
-        check_parameters(self, whole, "n_folds", least=2)
-        check_parameters(self, whole, "n_steps", least=0, optional=True)
+        check_parameters(self, whole, "n_folds", least=2, optional=True)
+        if self.n_folds is None and "auto" in (self.shape, self.columns):
+            raise ValueError(
+                f"n_folds=None chooses nothing, and shape={self.shape!r} and columns={self.columns!r} leave a choice. "
+                "Give both, or a number of folds."
+            )
 
     def chosen_settings(self) -> dict[str, Any]:
         """Return the parameters that were chosen: a fit with them to other rows of the table makes no choice again."""
-        return {"shape": self.shape_, "columns": self.columns_, "n_steps": self.n_steps_}
+        return {"shape": self.shape_, "columns": self.columns_, "max_steps": self.n_steps_, "n_folds": None}
 
     def restore_fields(self) -> None:
         """Check what `whynear.load` set."""
@@ -182,8 +185,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         candidates = [
             one for one in CANDIDATES if self.shape in ("auto", one.shape) and self.columns in ("auto", one.columns)
         ]
-        if self.n_steps is not None and len(candidates) == 1:
-            return candidates[0], self.n_steps
+        if self.n_folds is None:
+            return candidates[0], self.max_steps
         some = learning[_at_most(CHOOSING_ROWS, len(learning), rng)]
         parts = table.folds(some, self.n_folds, self.classifies, rng)
         if not parts:
@@ -200,8 +203,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             "columns": [one.columns for one in found.losses],
             "loss": list(found.losses.values()),
         }
-        if self.n_steps is not None or len(some) == len(learning):
-            return found.candidate, found.n_steps if self.n_steps is None else self.n_steps
+        if len(some) == len(learning):
+            return found.candidate, found.n_steps
         many = len(table.X) > LEARNING_ROWS
         if many:
             learning = _at_most(2 * COMPARING_ROWS, len(table.X), rng)
@@ -419,10 +422,9 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         Whether columns are taken as they are or as ranks, which keep the order of values only.
     max_steps : int, default=10
         Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
-    n_steps : int, default=None
-        Their number, if it is not to be chosen.
-    n_folds : int, default=3
-        Number of folds in which shape and steps are chosen.
+    n_folds : int or None, default=3
+        Number of folds in which shape and steps are chosen. None chooses nothing: ``shape`` and ``columns`` must be
+        given, and ``max_steps`` steps are taken.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -508,8 +510,7 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
         max_steps: int = 10,
-        n_steps: int | None = None,
-        n_folds: int = 3,
+        n_folds: int | None = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
@@ -519,7 +520,6 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
         self.shape = shape
         self.columns = columns
         self.max_steps = max_steps
-        self.n_steps = n_steps
         self.n_folds = n_folds
         self.random_state = random_state
         self.verbose = verbose
@@ -592,10 +592,9 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         Whether columns are taken as they are or as ranks, which keep the order of values only.
     max_steps : int, default=10
         Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
-    n_steps : int, default=None
-        Their number, if it is not to be chosen.
-    n_folds : int, default=3
-        Number of folds in which shape and steps are chosen.
+    n_folds : int or None, default=3
+        Number of folds in which shape and steps are chosen. None chooses nothing: ``shape`` and ``columns`` must be
+        given, and ``max_steps`` steps are taken.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of the rows that stand for all where there are many.
     verbose : bool, default=False
@@ -644,8 +643,7 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         shape: Literal["auto", "l1", "diagonal", "map"] = "auto",
         columns: Literal["auto", "values", "ranks"] = "auto",
         max_steps: int = 10,
-        n_steps: int | None = None,
-        n_folds: int = 3,
+        n_folds: int | None = 3,
         random_state: int | RandomState | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
@@ -654,7 +652,6 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
         self.shape = shape
         self.columns = columns
         self.max_steps = max_steps
-        self.n_steps = n_steps
         self.n_folds = n_folds
         self.random_state = random_state
         self.verbose = verbose
