@@ -237,3 +237,11 @@ def test_it_survives_a_file(kind, tmp_path):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_passes_the_checks_of_learners(shape):
     check_learner(RFM(shape=shape))
+
+
+def test_a_metric_of_another_order_is_refused():
+    X, target = drawn(18)
+    model = RFMRegressor("l1", "values", random_state=0).fit(X, target)
+    assert_allclose(model.with_metric(model.metric_).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="order 3"):
+        model.with_metric(wn.MinkowskiMetric(np.ones(4), 3))

@@ -250,7 +250,9 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
                 f"{type(self).__name__} measures by one metric for all cases, and metric is local, with "
                 f"{len(twin.metric_)} anchors. Use LANN for it."
             )
-        twin.shape_ = "l1" if getattr(twin.metric_, "p", 2.0) == 1.0 else "map"
+        if (order := getattr(twin.metric_, "p", 2.0)) not in (1.0, 2.0):
+            raise ValueError(f"metric has the order {order:g}, and kernels are those of distances of order 1 or 2.")
+        twin.shape_ = "l1" if order == 1.0 else "map"
         twin.reach_ = reach_of(twin.metric_.mapped(twin.cases_), order_of(twin.shape_), twin.n_jobs)
         return twin
 
