@@ -23,9 +23,18 @@ def comparison_of(measure, true, own, rivals, **more):
     """A comparison with the predictions of a learner and of yardsticks."""
     by_method = {"gmlvq": own, **rivals}
     predictions = pd.DataFrame({"true": true, "predicted": own})
-    accuracy, scores = pd.DataFrame({name: [0.0] for name in by_method}), pd.Series([0.0])
+    accuracy = pd.DataFrame({name: [0.0] for name in by_method})
     return Comparison(
-        accuracy, "gmlvq", scores, predictions, measure, by_method=pd.DataFrame(by_method), models=(), **more
+        accuracy,
+        "gmlvq",
+        pd.Series([0.0]),
+        predictions,
+        measure,
+        scores=accuracy,
+        by_method=pd.DataFrame(by_method),
+        models=(),
+        places=np.arange(len(true)),
+        **more,
     )
 
 
