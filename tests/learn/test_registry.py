@@ -85,7 +85,8 @@ def test_studies_and_commands_follow_it():
 
 def test_type_checkers_see_every_public_name_of_learn():
     of_learners, of_learn = (imported_for_types(module) for module in (registry, learn))
-    assert of_learners == {learner.kind for learner in (*ALL_LEARNERS, *LEARNERS_OF_NUMBERS)}
+    named_here = {learner.kind for learner in (*ALL_LEARNERS, *LEARNERS_OF_NUMBERS)} - {"MinimumNormRegressor"}
+    assert of_learners == named_here  # all but one of the registry's own folder
     assert of_learners | of_learn == {*learn.__all__, None} - {"LEARNERS", "STUDIED"}  # defined where learners are
 
 

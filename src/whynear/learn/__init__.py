@@ -18,5 +18,6 @@ __all__ = make_lazy(
 if TYPE_CHECKING:
     from whynear.learn.inputs import fit_inputs as fit_inputs
     from whynear.learn.inputs import predict_inputs as predict_inputs
+    from whynear.learn.minimum_norm import MinimumNormRegressor as MinimumNormRegressor
     from whynear.learn.mixins import WithMetric as WithMetric
     from whynear.learn.registry import *  # noqa: F403 - the learners, named for type checkers once

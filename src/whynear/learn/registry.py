@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from whynear.learn.lvq.estimators import GRLVQ as GRLVQ
     from whynear.learn.lvq.estimators import LGMLVQ as LGMLVQ
     from whynear.learn.lvq.estimators import LGRLVQ as LGRLVQ
-    from whynear.learn.minimum_norm import MinimumNormRegressor as MinimumNormRegressor
     from whynear.learn.slider.estimator import Slider as Slider
     from whynear.learn.slider.rivals import DIET as DIET
     from whynear.learn.slider.rivals import BackwardElimination as BackwardElimination
