@@ -125,19 +125,3 @@ def held_out_losses(
         if len(means) - 1 - int(np.argmin(means)) == PATIENCE:
             break
     return found, first
-
-
-def steps_that_help(
-    X: Array,
-    rows_of: Callable[[Indices], Rows],
-    split: RowSplit,
-    candidate: Candidate,
-    n_steps: int,
-    gradient_rows: Callable[[int], Indices],
-) -> int:
-    """Return the number of steps of least error on the rows that a split holds out."""
-    (train, test), known, unseen = split, rows_of(split[0]), rows_of(split[1])
-    place = Coordinates.of(X[train], known.weights, candidate.columns)
-    rows, new = known._replace(X=place.inside(X[train])), place.inside(X[test])
-    losses, _ = held_out_losses(rows, new, unseen, candidate.shape, n_steps, gradient_rows(len(train)))
-    return int(np.argmin([np.average(loss, weights=unseen.weights) for loss in losses]))

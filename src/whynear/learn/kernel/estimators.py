@@ -30,11 +30,12 @@ from whynear.learn.inputs import (
     warn_of_constant_columns,
     weighed,
 )
-from whynear.learn.kernel.choosing import CANDIDATES, Candidate, choose, steps_that_help
+from whynear.learn.kernel.choosing import CANDIDATES, Candidate, Choice, choose
 from whynear.learn.kernel.intervals import Intervals, LeftOut, predictions_in_folds, reach_of
 from whynear.learn.kernel.learning import COLUMNS, SHAPES, Columns, Coordinates, Rows, Shape, order_of, steps
 from whynear.learn.kernel.leaves import PREDICTION_BYTES, Each, Kernel, LeafModels, Leaves, fit_leaf, fit_leaves
 from whynear.learn.kernel.matrices import distances, kernel_of
+from whynear.learn.kernel.ridge import mean_squares
 from whynear.learn.lvq.prototypes import certainty
 from whynear.learn.mixins import CheckedWhenLoaded, Predictions, WithEvidence, WithMetric
 from whynear.learn.registry import FitCost, Traits
@@ -60,6 +61,7 @@ LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5
 SCALING_ROWS = 500  # of which distances are compared
+WEAK = 0.9  # of the variance is left by the best shape: so few rows then say little about any of them
 ERROR_FOLDS = 5  # in which errors are measured for intervals
 HOLDING_OUT = 5  # parts of the rows, of which one is held out to count steps
 
@@ -195,27 +197,32 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
         def gradient_rows(n: int) -> Indices:
             return _at_most(GRADIENT_ROWS, n, np.random.default_rng(0))
 
-        found = choose(
-            table.X[some], lambda places: table.rows(some[places]), parts, candidates, self.max_steps, gradient_rows
-        )
-        self.search_results_ = {
-            "shape": [one.shape for one in found.losses],
-            "columns": [one.columns for one in found.losses],
-            "loss": list(found.losses.values()),
-        }
+        def chosen_from(places: Indices, splits: Sequence[RowSplit], tried: Sequence[Candidate]) -> Choice:
+            def rows_of(own: Indices) -> Rows:
+                return table.rows(places[own])
+
+            found = choose(table.X[places], rows_of, splits, tried, self.max_steps, gradient_rows)
+            if len(tried) > 1 or not hasattr(self, "search_results_"):
+                self.search_results_ = {
+                    "shape": [one.shape for one in found.losses],
+                    "columns": [one.columns for one in found.losses],
+                    "loss": list(found.losses.values()),
+                }
+            return found
+
+        found = chosen_from(some, parts, candidates)
         if len(some) == len(learning):
             return found.candidate, found.n_steps
         many = len(table.X) > LEARNING_ROWS
         if many:
             learning = _at_most(2 * COMPARING_ROWS, len(table.X), rng)
         split = table.folds(learning, 2 if many else HOLDING_OUT, self.classifies, rng)[0]
-        rows_of = lambda places: table.rows(learning[places])  # noqa: E731
-        if many:
-            near = [one for one in candidates if one in found.losses]
-            found = choose(table.X[learning], rows_of, [split], near, self.max_steps, gradient_rows)
-            return found.candidate, found.n_steps
-        n_steps = steps_that_help(table.X[learning], rows_of, split, found.candidate, self.max_steps, gradient_rows)
-        return found.candidate, n_steps
+        if min(found.losses.values()) > WEAK * table.variance(some):
+            near = candidates
+        else:
+            near = [one for one in candidates if one in found.losses] if many else [found.candidate]
+        found = chosen_from(learning, [split], near)
+        return found.candidate, found.n_steps
 
     def _kernel(self, cases: Array, known: Array) -> tuple[Array, Array]:
         """Return the distances of checked rows to some of the training rows, and the kernel of both."""
@@ -329,6 +336,11 @@ class _Table(NamedTuple):
         if isinstance(groups, TimeOrder):
             return rows._replace(forward=forward_splits(groups, FORWARD_FOLDS) or None)
         return rows._replace(groups=groups)
+
+    def variance(self, places: Indices) -> float:
+        """Return the mean squared error of some rows if their mean is predicted."""
+        Y, weights = self.Y[places], self.weights[places]
+        return mean_squares(Y - np.average(Y, axis=0, weights=weights), weights)
 
     def folds(self, places: Indices, n_folds: int, classes: bool, rng: np.random.Generator) -> list[RowSplit]:
         """Return folds of some rows that leave two classes to learn from; none where there are none."""
