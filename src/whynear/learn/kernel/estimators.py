@@ -56,7 +56,7 @@ from whynear.utils.columns import (
 from whynear.utils.threads import row_blocks
 
 CHOOSING_ROWS = 600  # at most, from which a shape is chosen
-COMPARING_ROWS = 3_000  # from which, of a larger table, the shapes that are left are learned, and as many to compare
+COMPARING_ROWS = 2_400  # from which, of a larger table, the shapes that are left are learned, and as many to compare
 LEARNING_ROWS = 4_000  # at most, from which a distance is learned
 GRADIENT_ROWS = 500  # at most, over which squared derivatives are averaged
 FORWARD_FOLDS = 5

@@ -18,6 +18,7 @@ from scipy.linalg import get_lapack_funcs
 from whynear.data.rows import RowSplit
 from whynear.learn.kernel.matrices import Floats, mirrored
 from whynear.utils.arrays import Indices
+from whynear.utils.threads import one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,11 @@ def fit_ridge(K: Floats, Y: Floats, ridge: float, weights: Floats, groups: Indic
     Time O(n^3): n^3 / 3 multiplications for the factor and 2 n^3 / 3 for the diagonal of the inverse. With ``groups``,
     all rows of a group are left out together.
     """
+    with one_blas_thread(K.size):
+        return _fitted(K, Y, ridge, weights, groups)
+
+
+def _fitted(K: Floats, Y: Floats, ridge: float, weights: Floats, groups: Indices | None) -> Ridge | None:
     n, k = Y.shape
     system = np.array(K.T, order="F")  # the same, as K is symmetric; its upper triangle is the lower one of C order
     system[np.diag_indices(n)] += np.asarray(ridge / weights, K.dtype)
