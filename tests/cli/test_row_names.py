@@ -76,11 +76,11 @@ def test_the_page_shows_these_names(made):
     shown = data_of(folder / "study/report.html")
     assert shown["cases"]["rows"] == [str(name) for name in named.dropna().index]
     for place, why in shown["why"].items():
-        label, _, kind, named_by = why["near"]
-        assert kind == "row"
-        assert label == named.set_axis(named.index.map(str)).loc[named_by, "kind"]
+        for label, _, kind, named_by, *_ in why["near"]:
+            assert kind == "row"
+            assert label == named.set_axis(named.index.map(str)).loc[named_by, "kind"]
         values = dict(zip(["size", "weight"], named.dropna().iloc[int(place)][["size", "weight"]], strict=True))
-        for feature, _, _, value, *_ in why["parts"]:
+        for feature, _, (value, *_) in why["parts"]:
             assert float(value) == pytest.approx(values[shown["features"]["names"][feature]], rel=1e-3)
     for case in json.loads((folder / "study/study.json").read_text())["cases"]:
         assert f": row {case['row']}</h3>" in page

@@ -196,7 +196,7 @@ def test_the_map_of_numbers_is_fitted_to_rare_rows_too(opened, whole):
     whole.loc[17, "colour"] = "green"
     sample, rows, _ = opened("value", ("kind",), frame=whole)
     methods, settings = Methods(0, sample.encoder), StudySettings.of(folds=2)
-    comparison = compare(sample.X, sample.y, (), methods, n_folds=2, report=silent)
+    comparison = compare(sample.X, sample.y, ("minimum norm",), methods, n_folds=2, report=silent)
     model, used = doors._learned(sample, comparison, settings, methods, rows)
     assert len(used.X) > len(sample.X)
     assert len(model[-1].cases_) == len(used.X)

@@ -49,7 +49,7 @@ def model(request):
 def made(monkeypatch):
     """The searches that are made, each by its kind."""
     kinds = []
-    get = mixins.VotingCases._kept_search
+    get = mixins.VotingCases._kept
 
     def noting(learner, make, *values, **settings):
         def noted(*given, **named):
@@ -60,7 +60,7 @@ def made(monkeypatch):
         return get(learner, noted, *values, **settings)
 
     notes = {}
-    monkeypatch.setattr(mixins.VotingCases, "_kept_search", noting)
+    monkeypatch.setattr(mixins.VotingCases, "_kept", noting)
     return kinds
 
 
