@@ -204,7 +204,7 @@ def test_few_rows_give_the_widest_interval_and_say_so():
 def test_many_rows_have_intervals_without_a_model_for_each(monkeypatch):
     X, y = table_of("linear", 300, 5, np.random.default_rng(25))
     model = RFMRegressor("l1", "values", random_state=0).fit(X[:200], y[:200])
-    monkeypatch.setattr("whynear.learn.kernel.estimators.LEARNING_ROWS", 100)
+    monkeypatch.setattr("whynear.learn.kernel.intervals.LEARNING_ROWS", 100)
     low, high = model.predict_interval(X[200:]).T
     assert ((low <= y[200:]) & (y[200:] <= high)).mean() > 0.8
     assert_allclose(model.errors_in_folds(), np.abs(y[:200] - model.held_out_))

@@ -12,17 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from whynear.data.rows import RowSplit
+from whynear.data.rows import RowSplit, TimeOrder, forward_splits
 from whynear.learn.kernel.choosing import Candidate
 from whynear.learn.kernel.learning import Coordinates, Rows, mapped, order_of, ridge_model, steps
 from whynear.learn.kernel.matrices import Floats, distances, kernel_of, mirrored
+from whynear.learn.kernel.table import (
+    CHOOSING_ROWS,
+    FORWARD_FOLDS,
+    GRADIENT_ROWS,
+    LEARNING_ROWS,
+    Table,
+    at_most,
+    distinct,
+)
 from whynear.utils.arrays import Array, Indices
 from whynear.utils.threads import row_blocks
 
+ERROR_FOLDS = 5  # in which errors are measured
 ROUNDING = 1e-9  # of a number of rows
 FAR = 2.0  # times the distance to their nearest row that most training rows do not exceed
 MOST_ROWS = 0.99
@@ -150,6 +161,54 @@ def predictions_in_folds(
             D = distances(mapped(new, fit.weights), places, order=order)
             found[test] = model.predict(kernel_of(D, fit.width))[:, 0]
     return found
+
+
+def intervals_of(
+    metric: Any,
+    cases: Array,
+    targets: Array,
+    weights: Array,
+    groups: Indices | None,
+    times: Indices | None,
+    held_out: Array,
+    *,
+    candidate: Candidate,
+    n_steps: int,
+    width: float,
+    ridge: float,
+) -> Intervals:
+    """Return what intervals are made of; of many rows only their errors, as a single one hardly changes the model."""
+    apart = groups if times is None else TimeOrder(times)
+    first, copy_of = distinct(cases, targets[:, None], apart)
+    of_copies = np.asarray(np.bincount(copy_of, weights=weights), dtype=np.float64)
+    new = min(1.0, float(weights.mean())) if groups is None else float(weights.sum() / len(np.unique(groups)))
+    X, known, few, counting = cases[first], targets[first], len(first) <= LEARNING_ROWS, of_copies.copy()
+    table = Table(X, known[:, None], of_copies, np.zeros(len(first), np.intp), None if apart is None else apart[first])
+    if isinstance(table.groups, TimeOrder):
+        parts = forward_splits(table.groups, FORWARD_FOLDS)
+        if parts:
+            counting[parts[0][0]] = 0.0  # they are never held out
+    else:
+        parts = table.folds(np.arange(len(first)), ERROR_FOLDS, False, np.random.default_rng(0))
+    predicted = held_out[first]
+    if few:
+        rng = np.random.default_rng(0)
+        found = predictions_in_folds(
+            X,
+            table.rows,
+            parts,
+            candidate,
+            n_steps,
+            lambda n: at_most(CHOOSING_ROWS, n, rng),
+            lambda n: at_most(GRADIENT_ROWS, n, rng),
+        )
+        predicted = np.where(np.isnan(found), predicted, np.clip(found, known.min(), known.max()))
+    errors = np.abs(targets - predicted[copy_of])
+    left_out = None
+    if few and times is None:
+        K = kernel_of(distances(metric.mapped(X), order=order_of(candidate.shape)), width)
+        left_out = LeftOut.of(K, known, ridge, of_copies, None if groups is None else groups[first])
+    return Intervals(first, errors, counting, new, left_out)
 
 
 def reach_of(mapped_rows: Array, order: int, n_jobs: int | None = None) -> float:
