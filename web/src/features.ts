@@ -4,7 +4,7 @@ import { VERDICT_CLASS } from "./colours";
 import { describeFeature, standIns, VERDICTS, VERDICT_ORDER, verdictOf, type PageData } from "./data";
 import { button, choice, h, note, replace, scrolled, type Child } from "./dom";
 import { bar } from "./figure";
-import { count, listed, percent, points, short } from "./format";
+import { between, count, listed, percent, points } from "./format";
 import { overviewFigure, profilesTable } from "./feature_figures";
 import { LEAST_RANGE } from "./finding";
 import { extent } from "./scale";
@@ -95,9 +95,14 @@ export function featuresView(data: PageData, store: Store): HTMLElement {
     data.profiles && profilesTable(data, data.profiles, store));
 }
 
+/** Whether weights have no intervals, because the distance is no quadratic form of the columns. */
+function weighsExactly(data: PageData): boolean {
+  return data.features.lower.every((least, j) => least === data.features.upper[j]);
+}
+
 function headings(data: PageData, sort: (by: Key) => Order): HTMLElement[] {
   const columns: [Key | null, string][] = [["name", data.noun], ["verdict", "verdict"],
-    ["loss", "points lost without it"], ["upper", "least to most weight"]];
+    ["loss", "points lost without it"], ["upper", weighsExactly(data) ? "share of the weights" : "least to most weight"]];
   if (data.features.stability) columns.push(["stability", "stability"]);
   columns.push([null, "can be replaced by"]);
   const heads: HTMLElement[] = columns.map(([by, text]) => {
@@ -125,8 +130,8 @@ function featureLine(data: PageData, store: Store, j: number, lossEnds: [number,
     h("td", {}, h("span", { class: `badge ${look}` }, VERDICTS[code])),
     h("td", { class: "drawn" }, bar(0, lost, lossEnds, look, [lost - half, lost + half]),
       h("span", {}, `${points(loss[j] ?? null)} ± ${points(error[j] ?? null)}`)),
-    h("td", { class: "drawn" }, bar(lower[j] ?? 0, upper[j] ?? 0, weightEnds, look),
-      h("span", {}, `${short(lower[j], 3)} to ${short(upper[j], 3)}`)),
+    h("td", { class: "drawn" }, bar(weighsExactly(data) ? 0 : lower[j] ?? 0, upper[j] ?? 0, weightEnds, look),
+      h("span", {}, between(lower[j], upper[j], 3))),
     stability && h("td", { class: "number" }, percent(stability[j], 0)),
     h("td", { class: "name" }, listed(others, 2)));
 }
@@ -141,7 +146,7 @@ function detailOf(data: PageData, store: Store, j: number): Child[] {
     ? " lost" : points_ <= -0.05 ? " gained" : "");
   return [
     h("h3", {}, names[j]), h("p", {}, h("span", { class: `badge ${VERDICT_CLASS[code]}` }, VERDICTS[code]),
-      ` ${points(loss[j] ?? null)} ± ${points(error[j] ?? null)} points are lost without it. In the metric it weighs ${short(lower[j], 3)} to ${short(upper[j], 3)}.`,
+      ` ${points(loss[j] ?? null)} ± ${points(error[j] ?? null)} points are lost without it. In the metric it weighs ${between(lower[j], upper[j], 3)}.`,
       stability && ` ${percent(stability[j], 0)} of ${resamples} resamples agree.`,
       data.sets.best.includes(j) && data.sets.best.length < names.length
         && " It belongs to the smallest set that suffices."),

@@ -9,6 +9,11 @@ export function short(value: number | null | undefined, digits = 4): string {
   return minus(String(Number(value.toPrecision(digits))));
 }
 
+/** "0.1 to 0.3"; a single number where both are the same. */
+export function between(least: number | null | undefined, most: number | null | undefined, digits = 4): string {
+  return least === most ? short(least, digits) : `${short(least, digits)} to ${short(most, digits)}`;
+}
+
 export function percent(share: number | null | undefined, decimals = 1): string {
   return share === null || share === undefined ? "–" : `${(100 * share).toFixed(decimals)}%`;
 }

@@ -191,6 +191,6 @@ def relevance_table(frame: DataFrame, units: str, ascii_only: bool) -> Table:
     for feature, verdict, lost, error, lower, upper in frame[columns].to_numpy().tolist():
         first, last = round(BAR * lower / largest), round(BAR * upper / largest)
         bar = " " * first + "#" * max(1, last - first) if ascii_only else Bar(largest, lower, upper, color="blue")
-        weight = f"{lower:.2g} to {upper:.2g}"
+        weight = f"{upper:.2g}" if lower == upper else f"{lower:.2g} to {upper:.2g}"
         table.add_row(plain(feature), verdict, f"{lost:z.1f} ± {error:.1f}", weight, bar)
     return table

@@ -168,7 +168,8 @@ class LearnedKernel(CheckedWhenLoaded, WithEvidence, WithMetric):
             def rows_of(own: Indices) -> Rows:
                 return table.rows(places[own])
 
-            found = choose(table.X[places], rows_of, splits, tried, self.max_steps, gradient_rows)
+            n_errors = 1.0 if len(table.X) <= LEARNING_ROWS else 0.0  # with many rows the best is surely near the best
+            found = choose(table.X[places], rows_of, splits, tried, self.max_steps, gradient_rows, n_errors)
             if len(tried) > 1 or not hasattr(self, "search_results_"):
                 self.search_results_ = {
                     "shape": [one.shape for one in found.losses],

@@ -81,8 +81,9 @@ def choose(
     candidates: Sequence[Candidate],
     n_steps: int,
     gradient_rows: Callable[[int], Indices],
+    n_errors: float = 1.0,
 ) -> Choice:
-    """Return the simplest candidate within a standard error of the best, by squared errors over the folds.
+    """Return the simplest candidate within so many standard errors of the best, by squared errors over the folds.
 
     ``rows_of`` gives the targets, weights and groups of some rows of X. A candidate that is far behind after a fold is
     not tried in further ones.
@@ -102,7 +103,7 @@ def choose(
             losses[candidate] = np.array(of_steps + of_steps[-1:] * (n_steps + 1 - len(of_steps)))
         race.add(losses, unseen.weights)
         alive = race.within(BEHIND)
-    candidate = race.within(1.0)[0]
+    candidate = race.within(n_errors)[0]
     means = {one: float(race.mean(one).min()) for one in race.losses}
     return Choice(candidate, int(race.mean(candidate).argmin()), means)
 
