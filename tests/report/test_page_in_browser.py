@@ -140,7 +140,7 @@ def test_a_case_clicked_on_a_map_is_explained(browser, pages):
     browser.open(pages["iris"])
     browser.find("#find-row").send_keys("51")
     assert browser.find("#case-panel h3").text.startswith("Row 51: versicolor, predicted versicolor (probability ")
-    assert "that vote, with their values" in browser.find("#case-panel").text
+    assert "that vote, with the values of the row nearest to each" in browser.find("#case-panel").text
     assert browser.find("#pick").get_attribute("value") == "50"
     browser.find("#next").send_keys(Keys.ENTER)
     assert browser.find("#case-panel h3").text.startswith("Row 52: ")

@@ -121,7 +121,7 @@ def test_the_score_is_named_wherever_results_are_stated(study, tmp_path):
     score, right = study.comparison.score, study.comparison.right
     said = f"GRLVQ predicts held-out cases with a score of {score} (balanced accuracy), plain kNN "
     assert said in study.finding()
-    assert study.finding().endswith(f"and {right} of them right.")
+    assert f"and {right} of them right; " in study.finding()
     study.save(tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"The balanced accuracy of held-out predictions is {score}: what to expect on new cases" in page

@@ -198,7 +198,10 @@ def test_a_study_that_loses_to_another_method_says_nothing_of_directions():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.uniform(-2, 2, 150), "b": rng.uniform(-2, 2, 150)})
     study = wn.study(
-        X.assign(y=X["a"] ** 2 + 0.3 * X["b"] + 0.05 * rng.standard_normal(150)), "y", splitting=wn.Splitting(folds=3)
+        X.assign(y=X["a"] ** 2 + 0.3 * X["b"] + 0.05 * rng.standard_normal(150)),
+        "y",
+        learner="minimum norm",
+        splitting=wn.Splitting(folds=3),
     )
     assert study.findings.sentences[0].startswith("Plain kNN predicts better than the linear map")
     assert "With the other features equal" not in study.finding()
@@ -317,7 +320,8 @@ def test_studies_where_the_model_predicts_well_do_not_name_a_rival():
 @pytest.mark.slow
 def test_the_finding_of_a_measured_target_that_is_not_linear_starts_with_plain_knn():
     X = pd.DataFrame(np.random.default_rng(1).standard_normal((200, 2)), columns=["a", "b"])
-    study = wn.study(X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2), "y", splitting=wn.Splitting(folds=3))
+    table = X.assign(y=np.cos(2 * X["a"]) + X["b"] ** 2)
+    study = wn.study(table, "y", learner="minimum norm", splitting=wn.Splitting(folds=3))
     assert study.finding().startswith("Plain kNN predicts better than the linear map (")
     assert study.findings.sentences[-1].startswith("A linear map of")
     assert not any("kNN" in caveat for caveat in study.caveats)

@@ -101,7 +101,7 @@ LOCAL = [pytest.param(name, marks=pytest.mark.slow) for name in ("lgmlvq", "lgrl
 def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
     study = wn.study(iris, "target", learner=name, splitting=wn.Splitting(folds=3))
     assert study.accuracy.columns[0] == study.comparison.chosen == study.settings["learner"] == name
-    assert (study.accuracy.mean() > 0.9).all()
+    assert (study.accuracy.drop(columns="boosting").mean() > 0.9).all()  # which needs more rows
     assert study.findings.sentences[-1].startswith(f"{name.upper()} predicts")
     is_local = isinstance(study.metric, wn.LocalMetric)
     with pytest.warns(UserWarning, match="anchors of a local metric") if is_local else nullcontext():
@@ -112,11 +112,12 @@ def test_any_learner_of_the_library_can_be_chosen_by_name(name, iris, tmp_path):
 @pytest.mark.slow
 def test_the_simplest_of_learners_near_the_best_is_chosen(iris):
     study = wn.study(iris, "target", splitting=wn.Splitting(folds=2))
-    learners = ["grlvq", "gmlvq", "lmnn", "lgmlvq", "lann"]
-    assert list(study.accuracy.columns) == [*learners, "plain kNN", "NCA with kNN"]
+    learners = ["grlvq", "gmlvq", "lmnn", "rfm", "lgmlvq", "lann"]
+    yardsticks = ["random forest", "boosting", "logistic regression"]
+    assert list(study.accuracy.columns) == [*learners, "plain kNN", "NCA with kNN", *yardsticks]
     assert study.comparison.chosen == simplest_of_the_best(study.accuracy[learners])
     assert set(study.comparison.predictions["by"]) <= set(learners)
-    assert "the simplest of 5 learners near the best" in study.finding()
+    assert "the simplest of 6 learners near the best" in study.finding()
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_the_choice_of_a_fold_knows_nothing_of_held_out_rows(scattered):
 
     def first_model(values):
         methods = Methods(0, preprocessing=Preprocessing(axis, 0))
-        return compare(X, values, (), methods, n_folds=2, report=lambda *_: None)
+        return compare(X, values, (MINIMUM_NORM,), methods, n_folds=2, report=lambda *_: None)
 
     before = first_model(y)
     held_out = (before.predictions["fold"] == 1).to_numpy()

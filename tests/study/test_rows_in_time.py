@@ -145,7 +145,7 @@ def test_numbers_are_predicted_from_earlier_rows():
     assert random.score_of("plain kNN").value - in_time.score_of("plain kNN").value > 0.15
     assert len(in_time.predictions) == len(in_time.by_method) == 128
     assert in_time.groups is None
-    study = wn.study(X.assign(y=y, t=time), "y", splitting=wn.Splitting(time="t", folds=4))
+    study = wn.study(X.assign(y=y, t=time), "y", learner="minimum norm", splitting=wn.Splitting(time="t", folds=4))
     assert study.comparison.score == in_time.score
     for name in (MINIMUM_NORM, RIDGE, PLS):
         assert np.isfinite(in_time.score_of(name).value)

@@ -102,9 +102,8 @@ def test_numbers_are_fitted_with_weights():
     assert not np.allclose(one.predict(X), other.predict(X), atol=1e-9)
     settings = {"n_folds": 2, "report": lambda *_: None}
     methods = Methods(0, effective_dim=3)
-    methods = Methods(0, effective_dim=3)
-    assert not compare(X, y, (), methods, weights=weights, **settings).by_method.equals(
-        compare(X, y, (), methods, **settings).by_method
+    assert not compare(X, y, (MINIMUM_NORM,), methods, weights=weights, **settings).by_method.equals(
+        compare(X, y, (MINIMUM_NORM,), methods, **settings).by_method
     )
     study = wn.study(
         table.assign(size=weights), "y", reading=wn.Reading(weight="size"), splitting=wn.Splitting(folds=2)
