@@ -60,7 +60,8 @@ class RFM(LearnedKernel, ClassifierMixin, BaseEstimator):
     shape : {"auto", "l1", "diagonal", "map"}, default="auto"
         The distance D: ``"l1"`` is :math:`\sum_j w_j |x_j - z_j|`, ``"diagonal"`` the root of
         :math:`\sum_j w_j^2 (x_j - z_j)^2`, ``"map"`` that of :math:`\|\Omega (x - z)\|^2`. ``"auto"`` takes the
-        simplest within a standard error of the best, in folds in which the distance is learned too.
+        simplest within a standard error of the best, in folds in which the distance is learned too; of more than 4,000
+        rows, the best.
     columns : {"auto", "values", "ranks"}, default="auto"
         Whether columns are taken as they are or as ranks, which keep the order of values only.
     max_steps : int, default=10
@@ -227,25 +228,8 @@ class RFMRegressor(LearnedKernel, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    shape : {"auto", "l1", "diagonal", "map"}, default="auto"
-        The distance D: ``"l1"`` is :math:`\sum_j w_j |x_j - z_j|`, ``"diagonal"`` the root of
-        :math:`\sum_j w_j^2 (x_j - z_j)^2`, ``"map"`` that of :math:`\|\Omega (x - z)\|^2`. ``"auto"`` takes the
-        simplest within a standard error of the best, in folds in which the distance is learned too.
-    columns : {"auto", "values", "ranks"}, default="auto"
-        Whether columns are taken as they are or as ranks, which keep the order of values only.
-    max_steps : int, default=10
-        Most steps of learning the distance. As many are made as lower the error of rows held out from the learning.
-    n_folds : int or None, default=3
-        Number of folds in which shape and steps are chosen. None chooses nothing: ``shape`` and ``columns`` must be
-        given, and ``max_steps`` steps are taken.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds, and of the rows that stand for all where there are many.
-    verbose : bool, default=False
-        Whether to print each step.
-    callback : callable, default=None
-        Called with a `Step` after each step; an exception ends the fit.
-    n_jobs : int, default=None
-        Number of threads that measure distances, all cores for None or -1.
+    shape, columns, max_steps, n_folds : as for `RFM`
+    random_state, verbose, callback, n_jobs : as for `RFM`
 
     Attributes
     ----------
