@@ -56,3 +56,18 @@ def test_verdicts_find_what_only_a_learned_kernel_sees_and_take_few_fits(monkeyp
     assert set(found.named("indispensable")) <= set(strong)
     assert "no evidence" not in set(frame[strong])
     assert len(fits) < 200
+
+
+@pytest.mark.slow
+def test_verdicts_of_a_learned_kernel_are_true_on_tables_of_known_truth():
+    learner = make_pipeline(StandardScaler(), wn.RFM(**SETTLED, random_state=0))
+    false = missed = n_strong = 0
+    for kind in ("linear 200", "blocks 0.9", "proxy 0.9", "sums", "ring", "interaction", "class covariance", "null"):
+        data = make_truth(kind, random_state=700)
+        verdict = wn.verdicts(learner, data.X, data.y, n_resamples=0, n_jobs=1, random_state=700).verdict
+        strong = np.array(data.strength) == "strong"
+        false += int(((verdict == "indispensable") & ~strong).sum())
+        missed += int(((verdict != "indispensable") & strong).sum())
+        n_strong += int(strong.sum())
+    assert false == 0
+    assert missed <= 0.2 * n_strong
